@@ -3,12 +3,13 @@ text in the prompt.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from itertools import pairwise
 from random import Random
 from typing import Any
 
 from music_evals.baselines.asking import Request
-from music_evals.notation.midi.files import FileNote, parse_midi_text
+from music_evals.notation.midi.files import parse_midi_text
 from music_evals.solvers.symbolic import muse_ten, music
 from music_evals.solvers.symbolic.music import SymbolicSolver
 from music_evals.solvers.symbolic.schema import FormulationError, Schema
@@ -30,18 +31,18 @@ def read(request: Request, error_rate: float) -> str:
     if task in WITHOUT_SOLVER:
         return request.worded(request.keys["answers"][WITHOUT_SOLVER[task](request.music[0])])
     solver = SOLVERS[task]
+    lists = [solver.transcribe(parse_midi_text(text)) for text in request.music]
     if request.keys["answer_type"] == "symbols":
         identifiers = request.keys["identifiers"]
         refused = request.keys.get("refused")
-        lists = _transcribed(request)
         if refused is not None:
             lists = _repaired(refused, solver.schema, len(identifiers))
         lines = solver.schema.write(identifiers, lists)
         return _garbled(lines, request.random) if request.random.random() < error_rate else lines
-    lists = _transcribed(request)
     decision = solver.decide(lists)
-    if decision.answer is None and task == "contour" and "stimulus" not in request.keys:
-        decision = solver.decide([_thirds(lists[0])])
+    if decision.answer is None and task == "meter" and "stimulus" not in request.keys:
+        closest = min(pairwise(lists[0]), key=lambda pair: pair[1] - pair[0])
+        decision = solver.decide([closest])
     if decision.answer is None:
         raise ValueError(decision.result)
     return request.worded(decision.answer)
@@ -54,12 +55,6 @@ def arguments_of(request: Request, lines: str) -> list[dict[str, Any]]:
         return schema.arguments(identifiers, schema.parse(lines, identifiers))
     except FormulationError:
         return [{schema.listed: lines}]
-
-
-def _transcribed(request: Request) -> list[list[int]]:
-    """The integers of a formulation."""
-    transcribe = SOLVERS[request.keys["task"]].transcribe
-    return [transcribe(parse_midi_text(text)) for text in request.music]
 
 
 def _garbled(lines: str, random: Random) -> str:
@@ -90,12 +85,6 @@ def _repaired(refused: str, schema: Schema, count: int) -> list[list[int]]:
     return [*lists[:count], *[[]] * missing]
 
 
-def _thirds(pitches: Sequence[int]) -> list[int]:
-    """The sums of the first, the middle and the last third of a line that wavers."""
-    size = len(pitches) // 3
-    return [sum(third) for third in (pitches[:size], pitches[size : 2 * size], pitches[-size:])]
-
-
 def _instrument(text: str) -> int:
     """Read the program, counted from 0: eight General MIDI programs are a family."""
     if any(note.is_drum for note in parse_midi_text(text).notes):
@@ -109,30 +98,11 @@ def _instrument(text: str) -> int:
 
 
 def _key_modulation(text: str) -> int:
-    """Compare the major keys of the first and the last five chords: those with the most notes, if
-    equal with the last bass as tonic.
-    """
-    notes = parse_midi_text(text).notes
-    ends = sorted({note.onset + note.duration for note in notes})
-
-    def key(half: Sequence[FileNote]) -> int:
-        last = [
-            note.pitch
-            for note in half
-            if note.onset + note.duration >= half[-1].onset + half[-1].duration
-        ]
-        scores = {
-            tonic: (
-                sum((note.pitch - tonic) % 12 in _MAJOR for note in half),
-                tonic == min(last) % 12,
-            )
-            for tonic in range(12)
-        }
-        return max(scores, key=lambda tonic: scores[tonic])
-
-    first = [note for note in notes if note.onset < ends[:5][-1]]
-    last = [note for note in notes if note.onset >= ends[-6:][0]]
-    return int(key(first) == key(last))
+    """Compare the fifth chord and the last one, on which the first and the last part close."""
+    chords = muse_ten.chords_of(parse_midi_text(text))
+    if len(chords) < 5:
+        raise ValueError("the MIDI text has fewer than five triads")
+    return int(chords[4] == chords[-1])
 
 
 WITHOUT_SOLVER: Mapping[str, Callable[[str], int]] = {

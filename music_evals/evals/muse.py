@@ -17,7 +17,8 @@ import base64
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
+from operator import getitem
 from string import Template
 from typing import Any, Literal
 
@@ -71,9 +72,9 @@ The paper limits refinements only. Without a limit, some models write until thei
 """
 
 
-_SOLVED_LEVELS = {"syncopation": 2, "syncopation_pairs": 2, "rhythm_matching": 4, "contour": 2}
-"""Task → highest level that its solver reads, if that is not 5: grids of slots end, and lines with
-many turns have no name.
+_SOLVED_LEVELS = {"syncopation": 2, "syncopation_pairs": 2, "rhythm_matching": 4, "meter": 1}
+"""Task → highest level that its solver reads, if that is not 5: grids of slots end, and sparse
+accents have no commonest distance.
 """
 
 
@@ -204,44 +205,50 @@ def chord_quality(params: MuseParameters) -> Task:
 def _task(name: ConfigName, question: str, clips: Sequence[str], params: MuseParameters) -> Task:
     dataset = at_level(BENCHMARK, name, params)
     trials = Trials(name, question, clips, dataset, partial(reason, name), SOLVERS[name])
-    wording = load_prompts("muse", params.prompts)
-    native_texts = {(name, "logiclm"): "logiclm_native", ("logiclm", "refine"): "native_refine"}
-    check_native(params, wording, "muse", native_texts)
+    native = {f"{name}.logiclm": f"{name}.logiclm_native"}
+    native["logiclm.refine"] = "logiclm.native_refine"
+    wording = load_wording("muse", name, params, native)
     texts, logic = wording[name], wording["logiclm"]
-    if params.level != 1:
-        texts = {**texts, **texts.get("ladder", {})}
     system = texts["logiclm_native" if params.tools == "native" else params.strategy]
     system = Template(system).substitute(given=texts["given"][params.modality])
     return trials_task(trials, params, system, {**logic, "final": texts["final"]}, texts["worked"])
 
 
-def check_native(
-    params: MuseParameters, wording: Prompts, benchmark: str, pairs: Mapping[tuple[str, str], str]
-) -> None:
-    """Check that a file that rewords texts for symbolic lines also rewords those for tool calls.
+def load_wording(
+    benchmark: str, name: str, params: MuseParameters, native: Mapping[str, str]
+) -> Prompts:
+    """Load the prompts of a benchmark, those of a task as they are at its level.
 
     Args:
+        benchmark: whose prompts they are.
+        name: of the task.
         params: the parameters of the task.
-        wording: its prompts.
-        benchmark: whose prompts the file replaces.
-        pairs: table and name of a text for symbolic lines → the name of that for tool calls.
+        native: a text for symbolic lines → the text for tool calls, as ``TABLE.TEXT``.
 
     Raises:
-        ValueError: with ``tools=native`` texts would be asked that the file does not reword.
+        ValueError: the user's file rewords a text, and not the text that is asked in its place with
+            ``tools=native`` or at a level above 1.
     """
-    if params.tools != "native":
-        return
-    standard = load_prompts(benchmark)
-    missing = []
-    for (table, text), native in pairs.items():
-        is_reworded = wording[table][text] != standard[table][text]
-        if is_reworded and wording[table][native] == standard[table][native]:
-            missing.append(f"{table}.{native}")
-    if missing:
+    standard, wording = load_prompts(benchmark), load_prompts(benchmark, params.prompts)
+    ladder = {} if params.level == 1 else wording[name].get("ladder", {})
+
+    def is_reworded(path: str) -> bool:
+        own, default = (reduce(getitem, path.split("."), table) for table in (wording, standard))
+        return bool(own != default)
+
+    replaced = {
+        f"{name if key in wording[name] else 'transcription'}.{key}": f"{name}.ladder.{key}"
+        for key in ladder
+    }
+    if params.tools == "native":
+        replaced |= native
+    lacking = [new for old, new in replaced.items() if is_reworded(old) > is_reworded(new)]
+    if lacking:
         raise ValueError(
-            f"prompts={params.prompts} rewords LogicLM for text only; with tools=native it also "
-            f"needs {', '.join(missing)}"
+            f"prompts={params.prompts} rewords texts that are not asked; at level={params.level} "
+            f"with tools={params.tools} it also needs {', '.join(lacking)}"
         )
+    return {**wording, name: {**wording[name], **ladder}}
 
 
 def trials_task(

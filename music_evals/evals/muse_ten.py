@@ -17,7 +17,7 @@ from inspect_ai import Task
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS
-from music_evals.evals.muse import MuseParameters, Trials, check_native, trials_task
+from music_evals.evals.muse import MuseParameters, Trials, load_wording, trials_task
 from music_evals.evals.shared.levels import at_level
 from music_evals.evals.shared.registration import task
 from music_evals.solvers.symbolic.muse_ten import SOLVERS
@@ -87,8 +87,8 @@ def _task(name: str, question: str, params: MuseParameters) -> Task:
     form, solver = FORMS[name], SOLVERS.get(name)
     dataset = at_level(BENCHMARK, name, params)
     trials = Trials(name, question, form.clips, dataset, lambda row: str(row["why"]), solver)
-    wording = load_prompts(BENCHMARK.name, params.prompts)
-    check_native(params, wording, BENCHMARK.name, {("transcription", "text"): "native"})
+    native = {"transcription.text": "transcription.native"}
+    wording = load_wording(BENCHMARK.name, name, params, native)
     texts, frame = wording[name], wording["letters" if form.is_lettered else "sentences"]
     options = list(form.options)
     if form.is_lettered:
@@ -112,6 +112,7 @@ def _task(name: str, question: str, params: MuseParameters) -> Task:
         system = transcription[params.tools]
         facts |= {
             **transcription[schema.functor],
+            **texts.get(schema.functor, {}),
             "functor": schema.functor,
             "listed": schema.listed,
             "template": schema.template(trials.identifiers),

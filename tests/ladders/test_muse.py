@@ -4,7 +4,7 @@ reads.
 
 from collections import Counter
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from music_evals.notation.midi.files import parse_midi_text
 from tests.harness import metrics, run
 from tests.ladders.muse import TASKS, answer, answers_of, rows, texts_of
 
-HARDER = (2, 3, 4, 5)
+HARDER = (2, 4, 5)
 
 
 def small(level: int, out: Path, _: object) -> None:
@@ -37,15 +37,15 @@ def small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_a_program_reads_the_answers_which_are_balanced(task: str) -> None:
     for level in (2, 5):
-        tried = rows(task, level, 12)
+        tried = rows(task, level, 8)
         right = 0
         for row in tried:
             clips = [parse_midi_text(text) for text in texts_of(row)]
             right += answer(task, clips, answers_of(row), None) == row["target"]  # type: ignore[arg-type]
-        assert right >= 12 * 0.95
+        assert right == 8
         counts = Counter(row["target"] for row in tried).values()
         assert max(counts) - min(counts) <= 1
-        assert len({*map(str, map(texts_of, tried))}) == len({row["id"] for row in tried}) == 12
+        assert len({*map(str, map(texts_of, tried))}) == len({row["id"] for row in tried}) == 8
 
 
 def strokes(text: str) -> list[tuple[int, int]]:
@@ -59,7 +59,7 @@ def pitches(text: str) -> list[int]:
 
 @pytest.mark.parametrize("level", HARDER)
 def test_answers_of_muse_by_other_means(level: int) -> None:
-    for row in rows("chord_quality", level, 12):
+    for row in rows("chord_quality", level, 8):
         forte = chord.Chord(sorted({*pitches(row["midi_text"])})).forteClass
         assert ["3-11B", "3-11A", "4-27B", "3-10"].index(forte) == "ABCD".index(row["target"])
     for row in rows("syncopation", level, 10):
@@ -81,15 +81,16 @@ def test_answers_of_the_muse_benchmark_by_other_means(level: int) -> None:
         assert (first != second).sum() == target.startswith("No")
     for target, stimulus in compose(3, "contour", "test", 8, level):
         ((clip, _),) = stimulus.clips
-        line = [note.pitch for note in clip.notes]
+        line = np.array([note.pitch for note in clip.notes]).reshape(-1, 2 * level).max(axis=1)
+        assert clip.notes[2 * level].onset == 1920
         bend, slope, _ = np.polyfit(np.linspace(-1, 1, len(line)), line, 2)
         is_bent = abs(bend) > abs(slope)
         assert target == ("AB"[int(bend > 0)] if is_bent else "DC"[int(slope > 0)])
-    for row in rows("rhythm_matching", level, 8):
+    for row in rows("rhythm_matching", level, 6):
         first, second = map(strokes, texts_of(row))
         assert (first == second) == row["target"].startswith("Yes")
         assert len({*first} ^ {*second}) in (0, 2)
-    for row in rows("syncopation_pairs", level, 6):
+    for row in rows("syncopation_pairs", level, 4):
         first, second = (
             sum(slot % 2 for drum, slot in strokes(text) if drum in (36, 38))
             for text in texts_of(row)
@@ -121,16 +122,15 @@ def test_keys_and_groups_by_other_means(level: int) -> None:
         # Of five chords with subdominant, dominant and tonic, the last is the tonic.
         assert (chords[4] != chords[-1]) == (row["target"] == "A")
     for row in rows("meter", level, 9):
-        line = pitches(row["midi_text"])
-        low = [beat for beat, pitch in enumerate(line) if pitch < (min(line) + max(line)) / 2]
-        commonest = Counter(b - a for a, b in pairwise(low)).most_common(1)[0][0]
-        assert commonest == 3 + "ABC".index(row["target"])
+        line = np.array(pitches(row["midi_text"]))[::2]
+        distances = np.diff(np.flatnonzero(line < (line.min() + line.max()) / 2))
+        assert np.gcd.reduce(distances) == min(distances) == 3 + "ABC".index(row["target"])
 
 
 def test_excerpts_last_half_a_minute_at_most_and_are_reproducible() -> None:
     for task in TASKS:
-        tried = rows(task, 5, 4)
-        assert tried == rows(task, 5, 4)
+        tried = rows(task, 5, 3)
+        assert tried == rows(task, 5, 3)
         for text in chain.from_iterable(map(texts_of, tried)):
             clip = parse_midi_text(text)
             end = max(note.onset + note.duration for note in clip.notes)
@@ -158,7 +158,21 @@ def test_levels_are_tasks(tmp_path: Path) -> None:
 def test_levels_that_are_not_there_are_refused() -> None:
     with pytest.raises(ValueError, match="is valid for syncopation up to level=2"):
         muse.syncopation(level=3, strategy="logiclm")
+    with pytest.raises(ValueError, match="is valid for meter up to level=1"):
+        muse_ten.meter(level=2, strategy="logiclm")
     with pytest.raises(ValueError, match="level=2 is not valid for instrument"):
         muse_ten.instrument(level=2)
     with pytest.raises(ValueError, match="is valid with dataset=generated"):
         muse.syncopation(level=2, dataset="published", modality="audio")
+
+
+@pytest.mark.usefixtures("small_levels")
+def test_own_wording_is_not_replaced_in_silence(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('[chord_quality]\ncot = "Which chord is this? $given"')
+    with pytest.raises(ValueError, match=r"also needs chord_quality\.ladder\.cot$"):
+        muse.chord_quality(level=3, strategy="cot", prompts=str(own))
+    with own.open("a") as file:
+        file.write('\n[chord_quality.ladder]\ncot = "Which hard chord is this? $given"')
+    reworded: Any = muse.chord_quality(level=3, strategy="cot", prompts=str(own))
+    assert reworded.dataset[0].input[0].text.startswith("Which hard chord is this?")

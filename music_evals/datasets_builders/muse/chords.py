@@ -91,7 +91,7 @@ def compose_chord(root: str, quality: Quality, variant: int = 0, level: int = 1)
         reach = 9 * level - 6
         around = range(60 - reach, 60 + reach)
         pool = [pitch for pitch in around if (pitch - lowest) % 12 in tones]
-        arpeggio = rng.sample(pool, 3 * level - 1)
+        arpeggio = []
         while len({pitch % 12 for pitch in arpeggio}) < len(tones):
             arpeggio = rng.sample(pool, 3 * level - 1)
         block = sorted(arpeggio)

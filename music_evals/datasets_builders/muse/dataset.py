@@ -47,11 +47,10 @@ from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Performance
 
-LADDER = 40  # test rows of each task at the levels 2 to 5
 _TRIED = 200  # stimuli of each task that classifiers are tried on
 _ATTEMPTS = 500  # draws for a stimulus that differs from all earlier ones
 _Stimulus = TypeVar("_Stimulus")
-_Key = tuple[Any, ...]
+Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,21 +126,19 @@ def _refuse_leaks() -> None:
     for seconds.
     """
     # Here, because SciPy takes a second to load.
-    from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
+    from music_evals.datasets_builders.questions.leaks import refuse_leaks_of_notes
 
     for config, compose in COMPOSERS.items():
-        tried = [make() for split, make in compose(DEFAULT_SEED, _TRIED, None) if split == "test"]
-        texts = [[row[name] for name in row if name.startswith("midi_text")] for row in tried]
-        views = [note_views(own, HIDDEN.get(config, ())) for own in texts]
-        refuse_leaks(NAME, config, "midi", find_leaks([row["target"] for row in tried], views))
+        tried = (make() for split, make in compose(DEFAULT_SEED, _TRIED, None) if split == "test")
+        refuse_leaks_of_notes(NAME, config, tried, HIDDEN.get(config, ()))
 
 
-def _draw(
+def draw(
     name: str,
     seed: int,
-    seen: set[_Key],
+    seen: set[Key],
     compose: Callable[..., _Stimulus],
-    keys_of: Callable[[_Stimulus], set[_Key]],
+    keys_of: Callable[[_Stimulus], set[Key]],
 ) -> _Stimulus:
     """Compose a stimulus without any key that was seen; the randomness depends only on seed and
     name.
@@ -171,11 +168,11 @@ def _loops(
         serial, place = divmod(index, len(drum_loops.OFFBEATS))
         count = drum_loops.OFFBEATS[place]
         wanted.append(("test", f"{count}-offbeats-{serial + 1:03d}", count))
-    seen: set[_Key] = set()
+    seen: set[Key] = set()
     for split, suffix, count in wanted:
         name = f"syncopation-{suffix}"
         compose = partial(drum_loops.compose_loop, count, level)
-        loop = _draw(name, seed, seen, compose, lambda loop: {(loop.kick, loop.snare)})
+        loop = draw(name, seed, seen, compose, lambda loop: {(loop.kick, loop.snare)})
         yield split, partial(row, name, loop)
 
 
@@ -202,14 +199,14 @@ def _pairs(
         kind = "different" if is_different else "same"
         foil = melodies.FOILS[serial % 3] if is_different else None
         wanted.append(("test", f"{kind}-{instrument}-{serial + 1:03d}", foil, instrument))
-    seen: set[_Key] = set()
+    seen: set[Key] = set()
     for split, suffix, foil, instrument in wanted:
         name = f"transposition-{suffix}"
         compose = partial(melodies.compose_pair, foil=foil, instrument=instrument, level=level)
-        yield split, partial(row, name, _draw(name, seed, seen, compose, _pair_keys))
+        yield split, partial(row, name, draw(name, seed, seen, compose, _pair_keys))
 
 
-def _pair_keys(pair: melodies.MelodyPair) -> set[_Key]:
+def _pair_keys(pair: melodies.MelodyPair) -> set[Key]:
     """The intervals of both melodies: no melody comes twice, transposed or not."""
     return {
         tuple(after - before for before, after in pairwise(melody.pitches))
@@ -329,7 +326,7 @@ def _convert(conversion: Conversion) -> Provenance:
 
 
 def _generate_level(level: int, out: Path, _: object) -> Provenance:
-    plan = build_generated(counts=Counts(LADDER, LADDER, LADDER), level=level)
+    plan = build_generated(counts=Counts(40, 40, 40), level=level)
     return write(plan, out, overwrite=True)
 
 

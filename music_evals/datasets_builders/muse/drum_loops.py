@@ -8,7 +8,7 @@ often left out.
 
 import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Collection
 from typing import NamedTuple
 
 from music_evals.datasets_builders import read_table
@@ -37,8 +37,8 @@ _THINNING = 0.4
 # Of the hi-hat, by slot of a bar: beats 1 and 3 are louder, and a little more the first of a bar.
 _ACCENTS = (10, -12, 2, -12, 6, -12, 2, -12)
 
-# Drums that repeat a stroke across the beat: after so many slots, from a level on.
-_CROSSING = ((56, 3, 2), (48, 5, 3), (51, 7, 4))  # cowbell, tom and ride cymbal
+# Drums that repeat a stroke across the beat, after so many slots; each level has one more.
+_CROSSING = ((56, 3), (48, 5), (51, 7))  # cowbell, tom and ride cymbal
 
 _Bar = dict[int, str]  # position in the bar, 1 to 8 → "K" or "S"
 
@@ -85,28 +85,36 @@ def compose_drum_loop(offbeats: int, rng: random.Random, n_strokes: int | None =
 
 
 def compose_loop(
-    offbeats: int,
-    level: int,
-    rng: random.Random,
-    compose: Callable[[int, random.Random], DrumLoop] = compose_drum_loop,
+    offbeats: int, level: int, rng: random.Random, n_strokes: int | None = None
 ) -> DrumLoop:
     """Compose a drum loop; above level 1 join up to four, with so many off-beats in all."""
     if level == 1:
-        return compose(offbeats, rng)
-    n_loops = level - 1
-    counts = [(offbeats + number) // n_loops for number in range(n_loops)]
-    kick: tuple[int, ...] = ()
-    snare: tuple[int, ...] = ()
-    for number, count in enumerate(rng.sample(counts, n_loops)):
-        loop = compose(count, rng)
-        kick += tuple(slot + number * SLOTS for slot in loop.kick)
-        snare += tuple(slot + number * SLOTS for slot in loop.snare)
-    return DrumLoop(kick, snare, perform_drum_loop(kick, snare, rng, level))
+        return compose_drum_loop(offbeats, rng, n_strokes)
+    starts = range(0, len(slots(level)), SLOTS)
+    # Each off-beat is in any loop, so one loop does not tell how many all have.
+    places = rng.sample([*starts] * max(OFFBEATS), offbeats)
+    kick: list[int] = []
+    snare: list[int] = []
+    for start in starts:
+        loop = compose_drum_loop(places.count(start), rng, n_strokes)
+        kick += [start + slot for slot in loop.kick]
+        snare += [start + slot for slot in loop.snare]
+    performance = perform_drum_loop(kick, snare, rng, level).played_late(lateness(level), rng)
+    return DrumLoop(tuple(kick), tuple(snare), performance)
 
 
 def slots(level: int) -> range:
     """Return the slots of a loop."""
     return range(1, SLOTS * max(1, level - 1) + 1)
+
+
+def lateness(level: int) -> list[int]:
+    """Return ticks by which a stroke may be late.
+
+    With them all times in beats have as many decimals on the beat as off it, so the length of the
+    MIDI text does not tell where the strokes are.
+    """
+    return [ticks for ticks in range(1, 8 * level + 2) if ticks % 5]
 
 
 def _compose_strokes(offbeats: int, rng: random.Random) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -204,9 +212,9 @@ def _strokes(bar: _Bar, remainder: int) -> _Bar:
 
 
 def perform_drum_loop(
-    kick: tuple[int, ...], snare: tuple[int, ...], rng: random.Random, level: int = 1
+    kick: Collection[int], snare: Collection[int], rng: random.Random, level: int = 1
 ) -> Performance:
-    """Play the loop in strict time; above level 1 somewhat late, and with other drums.
+    """Play the loop in strict time; above level 1 faster, and with other drums.
 
     The hi-hat has a drummer's accents. The loudness of kick and snare does not depend on the beat,
     because it would tell which strokes are off it.
@@ -218,14 +226,11 @@ def perform_drum_loop(
             strokes.append((KICK, 100))
         if slot in snare:
             strokes.append((SNARE, 98))
-        for drum, period, lowest in _CROSSING:
-            if level >= lowest and slot % period == 0:
-                strokes.append((drum, 90))
+        strokes += [(drum, 90) for drum, period in _CROSSING[: level - 1] if slot % period == 0]
         onset = (slot - 1) * _TICKS_PER_SLOT
         notes += [
             Note(onset, drum, _STROKE, velocity + rng.randint(-4, 4)) for drum, velocity in strokes
         ]
     length = len(slots(level)) * _TICKS_PER_SLOT
     tempo = 114 + 6 * level
-    played = Performance(tuple(notes), tempo, (4, 4), None, percussion=True, length=length)
-    return played if level == 1 else played.played_late(range(8 * level), rng)
+    return Performance(tuple(notes), tempo, (4, 4), None, percussion=True, length=length)

@@ -12,13 +12,11 @@ Options of generated rows take turns.
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
-from random import Random
 from typing import Any, TypedDict
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Conversion,
-    DatasetError,
     DatasetSpec,
     Provenance,
     features_of,
@@ -26,11 +24,10 @@ from music_evals.datasets_builders.dataset_io import (
     write_dataset,
 )
 from music_evals.datasets_builders.dataset_io.rows import Columns
-from music_evals.datasets_builders.muse.dataset import render_clip, write
+from music_evals.datasets_builders.muse.dataset import Key, draw, render_clip, write
 from music_evals.datasets_builders.muse.rows import ClipColumns, PairColumns, cells, check_row
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION, Stimulus, TaskForm
 from music_evals.notation.audio.soundfont import default_soundfont
-from music_evals.notation.midi.files import midi_to_text, write_midi
 
 DEFAULT_SEED = 1
 PER_TASK = 20
@@ -72,25 +69,15 @@ def compose(
     """Compose stimuli of a task with their answers; the options take turns, and all stimuli of a
     split differ.
     """
-    form, seen = FORMS[name], set()
-    place_of = f"{seed}/{name}/{split}" if level == 1 else f"{seed}/{name}/{split}/level {level}"
+    form, seen = FORMS[name], set[Key]()
     for number in range(count):
         serial, place = divmod(number, len(form.options))
-        for attempt in range(100):
-            rng = Random(f"{place_of}/{number}/{attempt}")
-            stimulus = form.compose(place, serial, rng, level)
-            key = tuple(performance.notes for performance, _ in stimulus.clips)
-            if key not in seen:
-                break
-        else:
-            raise DatasetError(f"{name}: no new stimulus in 100 draws")
-        seen.add(key)
-        yield form.targets[place], stimulus
+        compose_one = partial(form.compose, place, serial, level)
+        yield form.targets[place], draw(f"{name}/{split}/{number}", seed, seen, compose_one, _key)
 
 
-def midi_texts(stimulus: Stimulus) -> list[str]:
-    """Return the MIDI text of each clip."""
-    return [midi_to_text(write_midi(clip)) for clip, _ in stimulus.clips]
+def _key(stimulus: Stimulus) -> set[Key]:
+    return {tuple(performance.notes for performance, _ in stimulus.clips)}
 
 
 def build(
@@ -132,12 +119,11 @@ def _refuse_leaks() -> None:
     for seconds.
     """
     # Here, because SciPy takes a second to load.
-    from music_evals.datasets_builders.questions.leaks import find_leaks, note_views, refuse_leaks
+    from music_evals.datasets_builders.questions.leaks import refuse_leaks_of_notes
 
     for name, form in FORMS.items():
-        answers, stimuli = zip(*compose(DEFAULT_SEED, name, "leaks", _TRIED), strict=True)
-        views = [note_views(midi_texts(stimulus), form.hidden) for stimulus in stimuli]
-        refuse_leaks(NAME, name, "midi", find_leaks(answers, views))
+        tried = compose_rows(DEFAULT_SEED, name, "leaks", _TRIED, None)
+        refuse_leaks_of_notes(NAME, name, tried, form.hidden)
 
 
 def _convert(conversion: Conversion) -> Provenance:

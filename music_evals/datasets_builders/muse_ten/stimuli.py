@@ -11,7 +11,6 @@ Source: The MUSE Benchmark (arXiv 2510.19055); options and their order are those
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from operator import add
 from random import Random
 from typing import Any, NamedTuple
 
@@ -33,9 +32,9 @@ class Stimulus(NamedTuple):
     why: str
 
 
-Compose = Callable[[int, int, Random, int], Stimulus]
+Compose = Callable[[int, int, int, Random], Stimulus]
 """Composes a stimulus: place of the right option, number of the stimulus among those of this
-option, randomness, level.
+option, level, randomness.
 """
 
 PROGRAMS = {
@@ -46,16 +45,16 @@ PROGRAMS = {
 """Instrument → General MIDI programs, counted from 0."""
 GROUPS = (3, 4, 5)
 DEGREES = {
-    "I": (0, (0, 4, 7)),
-    "ii": (2, (0, 3, 7)),
-    "V/V": (2, (0, 4, 7)),
-    "iii": (4, (0, 3, 7)),
-    "IV": (5, (0, 4, 7)),
-    "iv": (5, (0, 3, 7)),
-    "V": (7, (0, 4, 7)),
-    "vi": (9, (0, 3, 7)),
+    "I": (0, 4),
+    "ii": (2, 3),
+    "V/V": (2, 4),
+    "iii": (4, 3),
+    "IV": (5, 4),
+    "iv": (5, 3),
+    "V": (7, 4),
+    "vi": (9, 3),
 }
-"""Chord → semitones from the tonic to its root, and from its root to its notes."""
+"""Chord → semitones from the tonic to its root, and from its root to its third."""
 PROGRESSIONS = ("I-V-vi-IV", "vi-IV-I-V", "I-IV-V-V", "I-vi-ii-V", "I-vi-IV-V")
 # Rotations of each other: whether they differ depends on where one begins.
 _ROTATIONS = {
@@ -82,15 +81,11 @@ _LEVELS = (
 _RELATIVES = {"I": "vi", "ii": "IV", "IV": "ii", "V": "iii", "vi": "I"}  # share two notes
 _STROKES = 16
 _Slots = tuple[int, ...]
-_SNARES = (6, 7)
 _LOUDER = (-6, 6)  # velocity of the low notes, compared with the others
 _GAP = TICKS_PER_BEAT // 16  # silence before the next note
-# Ticks by which a stroke is late. With them all times in beats have three decimals, on the beat and
-# off the beat, so that the length of the MIDI text does not tell where the strokes are.
-_LATENESS = (1, 2, 3, 4, 6, 7, 8, 9)
 
 
-def _oddball(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+def _oddball(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     """A melody twice; in one of them, a note is changed: at level 1 to a pitch class that the
     melody does not have, above to one that it mostly has.
     """
@@ -107,15 +102,11 @@ def _oddball(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     clips = []
     for number in range(2):
         notes = [
-            replace(
-                note,
-                pitch=note.pitch + step * (index == at and number == altered),
-                velocity=note.velocity + rng.randint(-4, 4),
-            )
-            for index, note in enumerate(melody.performance.notes)
+            replace(note, velocity=note.velocity + rng.randint(-4, 4))
+            for note in melody.performance.notes
         ]
-        if level > 1:
-            instrument = rng.choice(melodies.INSTRUMENTS)
+        if number == altered:
+            notes[at] = replace(notes[at], pitch=notes[at].pitch + step)
         program = rng.choice(PROGRAMS[instrument])
         clips.append((replace(melody.performance, notes=tuple(notes), program=program), instrument))
     why = (
@@ -126,36 +117,34 @@ def _oddball(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     return Stimulus(clips, "oddball" if step else "same", why)
 
 
-def _contour(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+def _contour(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     """A scale or an arpeggio of five or seven notes, anywhere in the compass of an instrument.
 
-    Above level 1 it is a longer line, which from level 3 on wavers.
+    Above level 1 these are the highest notes of bars with 4 to 10 notes. Where the highest note
+    rises, the lowest falls, so the average tells nothing.
     """
-    texture, instrument = ("scale", "arpeggio")[serial % 2], list(_COMPASS)[serial // 2 % 2]
-    mode, n_notes = rng.choice(list(_SCALES)), rng.choice((5, 7))
+    texture = "arpeggio" if serial % 2 and level == 1 else "scale"
+    instrument = list(_COMPASS)[serial // 2 % 2]
+    mode, n_notes = rng.choice(list(_SCALES)), rng.choice((5, 7)) + level // 2 * 2
     steps = (_SCALES if texture == "scale" else _SEVENTHS)[mode]
     height = n_notes if place >= 2 else (n_notes + 1) // 2
     ladder = [12 * (i // len(steps)) + steps[i % len(steps)] for i in range(height)]
     lines = (ladder + ladder[-2::-1], ladder[::-1] + ladder[1:], ladder, ladder[::-1])
-    contour = lines[place] if level == 1 else _wavering_line(place, level, rng)
+    contour = lines[place]
+    if level > 1:
+        bottom, peaks, contour = 2 * min(contour) - 6, contour, []
+        for peak in peaks:
+            bar = [peak, *rng.choices(range(bottom - peak, peak), k=2 * level - 1)]
+            rng.shuffle(bar)
+            contour += bar
     low, high = _COMPASS[instrument]
     lowest = rng.randint(low - min(contour), high - max(contour))
     line = [lowest + step for step in contour]
-    clip = _line(line, instrument, rng, TICKS_PER_BEAT // min(level, 2))
+    clip = _line(line, instrument, rng, min(TICKS_PER_BEAT, 2 * TICKS_PER_BEAT // level))
     return Stimulus([clip], f"{mode} {texture}", f"its pitches are {_numbers(line)}.")
 
 
-def _wavering_line(place: int, level: int, rng: Random) -> list[int]:
-    """A contour of up to 60 notes over 10 semitones, with a width that grows from level 3 on."""
-    n_notes, width = rng.randint(12 * level - 12, 12 * level), 1.25 * (level - 2)
-    turn = n_notes * (rng.uniform(0.4, 0.6), 1, 0)[max(0, place - 1)]
-    slope = (-10, 10)[place == 1] / max(turn, n_notes - turn)
-    return [
-        round(slope * abs(number - turn) + rng.uniform(-width, width)) for number in range(n_notes)
-    ]
-
-
-def _instrument(place: int, serial: int, rng: Random, _: int) -> Stimulus:
+def _instrument(place: int, serial: int, _: int, rng: Random) -> Stimulus:
     """A melody in the register of an instrument, or drums; number of notes and length are about the
     same.
     """
@@ -175,7 +164,7 @@ def _instrument(place: int, serial: int, rng: Random, _: int) -> Stimulus:
     return Stimulus(clips, name, f"the {'drums play' if name == 'drums' else f'{name} plays'}.")
 
 
-def _rhythm_matching(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+def _rhythm_matching(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     """A drum loop twice, or two loops with equally many strokes; above level 1 they differ in one
     stroke.
     """
@@ -183,12 +172,12 @@ def _rhythm_matching(place: int, serial: int, rng: Random, level: int) -> Stimul
     foils = _DRUM_FOILS[level > 1 :]
     variant = foils[serial % len(foils)] if place else "same"
     patterns = [(loop.kick, loop.snare), _drum_foil(loop, variant, level, rng)]
-    texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
     if rng.random() < 0.5:
         patterns.reverse()
-        texts.reverse()
+    texts = [f"kick {_numbers(kick)}, snare {_numbers(snare)}" for kick, snare in patterns]
+    late = drum_loops.lateness(level)
     clips = [
-        (drum_loops.perform_drum_loop(*pattern, rng, level).played_late(_LATENESS, rng), "drums")
+        (drum_loops.perform_drum_loop(*pattern, rng, level).played_late(late, rng), "drums")
         for pattern in patterns
     ]
     why = f"the first has {texts[0]}; the second {texts[1]}" if place else f"both have {texts[0]}"
@@ -217,43 +206,48 @@ def _drum_foil(
     return kick, snare
 
 
-def _meter(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+def _meter(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     """One note a beat; the first of each group is low. The file's own metre is one beat.
 
     How loud and long the low notes are does not depend on the group. The last note is never low.
-    Above level 1 some low notes are late, so that others are no group apart.
+    Above level 1 there are two notes a beat. Many groups begin without a low note, but some two in
+    a row begin with one. Notes between the beats may be low, too.
     """
     instrument, group = ("drums", "piano", "guitar")[serial % 3], GROUPS[place]
-    n_beats = rng.randint(12 + 12 * level, 28 + 12 * level)
-    stressed = {*range(0, n_beats - 1, group)}
+    per_beat = min(level, 2)
+    n_notes = per_beat * rng.randint(12 + 12 * level, 28 + 12 * level)
+    low_notes = [*range(0, n_notes - 1, group * per_beat)]
     if level > 1:
-        delays = [rng.randrange(1, group) * (rng.random() < 0.05 * level) for _ in stressed]
-        stressed = {*map(add, sorted(stressed), delays)} - {n_beats - 1}
+        # About as many beats are low whatever the group.
+        share, at = group * (7 - level) / 40, rng.randrange(len(low_notes) - 1)
+        fixed = [0, *low_notes[at : at + 2]]
+        low_notes = fixed + [number for number in low_notes if rng.random() < share]
+        low_notes += [number for number in range(1, n_notes - 1, 2) if rng.random() < 0.05 * level]
     lowest = rng.randint(40, 47)
     louder, longest = rng.randint(*_LOUDER), rng.randint(1, min(GROUPS))
     notes, chord = [], DEGREES["I"]
-    for beat in range(n_beats):
-        is_first = beat in stressed
-        if is_first:
-            chord = chord if beat == 0 else DEGREES[rng.choice(("I", "IV", "V", "vi"))]
+    unit = TICKS_PER_BEAT // per_beat
+    for number in range(n_notes):
+        is_low = number in low_notes
+        if is_low and number > 0:
+            chord = DEGREES[rng.choice(("I", "IV", "V", "vi"))]
         if instrument == "drums":
-            pitch = drum_loops.KICK if is_first else drum_loops.HI_HAT
+            pitch = drum_loops.KICK if is_low else drum_loops.HI_HAT
         else:
-            pitch = lowest + chord[0] + (0 if is_first else 12 + rng.choice(chord[1][1:]))
-        velocity = rng.randint(64, 100) + (louder if is_first else 0)
-        n_sounding = rng.randint(1, longest) if is_first and level == 1 else 1
-        notes.append(
-            Note(beat * TICKS_PER_BEAT, pitch, n_sounding * TICKS_PER_BEAT - _GAP, velocity)
-        )
+            pitch = lowest + chord[0] + (0 if is_low else 12 + rng.choice((chord[1], 7)))
+        velocity = rng.randint(64, 100) + (louder if is_low else 0)
+        n_sounding = rng.randint(1, longest) if is_low and level == 1 else 1
+        notes.append(Note(number * unit, pitch, n_sounding * unit - _GAP, velocity))
     clip, _ = _clip(notes, instrument, rng.randint(104 + 16 * level, 200), rng)
+    clip = clip.played_late(range(4 * level - 3), rng)
     return Stimulus(
         [(replace(clip, meter=(1, 4)), instrument)],
         instrument,
-        f"every {group} beats, a low note comes.",
+        f"every {group} beats, a low note {'comes' if level == 1 else 'may come'}.",
     )
 
 
-def _key_modulation(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+def _key_modulation(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     """Two progressions that close on their tonic; the second may be in another key, or borrow a
     chord.
 
@@ -265,14 +259,12 @@ def _key_modulation(place: int, serial: int, rng: Random, level: int) -> Stimulu
     n_halves = 2 + level // 2
     halves = [[*rng.choice(PROGRESSIONS).split("-"), "I"] for _ in range(n_halves)]
     variant = f"{shift} semitones up" if shift else ("same key", "borrowed chord")[serial % 2]
-    if level > 1:
-        variant = f"level {level}"
-    if variant == "borrowed chord":
+    if variant == "borrowed chord" and level == 1:
         halves[1] = ["iv" if chord in ("IV", "ii") else chord for chord in halves[1]]
+    for half in halves[1:-1]:
+        half[rng.randrange(1, 4)] = rng.choice(("iv", "V/V"))
     change, chords = 1 + serial % (n_halves - 1), []
     for number, half in enumerate(halves):
-        if 0 < number < n_halves - 1:
-            half[rng.randrange(1, 4)] = rng.choice(("iv", "V/V"))
         chords += [(tonic + shift * (number >= change), chord) for chord in half]
     texts = ["-".join(half) for half in halves]
     why = (
@@ -282,21 +274,19 @@ def _key_modulation(place: int, serial: int, rng: Random, level: int) -> Stimulu
     return Stimulus([_play_chords(chords, rng, level)], variant, why)
 
 
-def _progression(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+def _progression(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     """Two progressions, each played twice through, in the same key or in two keys.
 
     Above level 1 they are longer, and a chord may be replaced by one that shares two notes with it.
     """
-    first = rng.choice(PROGRESSIONS)
+    first = "-".join([rng.choice(PROGRESSIONS) for _ in range(level)])
     second = [name for name in PROGRESSIONS if name != first and {name, first} != _ROTATIONS]
     if level > 1:
-        chords = "-".join([rng.choice(PROGRESSIONS) for _ in range(level)]).split("-")
-        first, at = "-".join(chords), rng.randrange(1, len(chords) - 1)
+        chords = first.split("-")
+        at = rng.randrange(1, len(chords) - 1)
         chords[at] = _RELATIVES[chords[at]]
         second = ["-".join(chords)]
     names = [first, rng.choice(second) if place else first]
-    if level > 1:
-        rng.shuffle(names)
     tonic = rng.randrange(12)
     tonics = [tonic, tonic + (0 if serial % 2 else rng.randint(1, 11))]
     clips = [
@@ -307,7 +297,7 @@ def _progression(place: int, serial: int, rng: Random, level: int) -> Stimulus:
     return Stimulus(clips, variant, f"the first is {names[0]}, the second {names[1]}.")
 
 
-def _transposition_pairs(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+def _transposition_pairs(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     """A melody in two keys, or two melodies that differ in their intervals alone, as in `muse`."""
     foil = melodies.FOILS[serial % len(melodies.FOILS)] if place else None
     instrument = melodies.INSTRUMENTS[serial % 2]
@@ -321,7 +311,7 @@ def _transposition_pairs(place: int, serial: int, rng: Random, level: int) -> St
     return Stimulus(clips, foil or "same", f"{why}.")
 
 
-def _major_or_minor(place: int, serial: int, rng: Random, _: int) -> Stimulus:
+def _major_or_minor(place: int, serial: int, _: int, rng: Random) -> Stimulus:
     """A triad as a block and then as an arpeggio, from C3 on, in any voicing and loudness."""
     instrument, quality, root = (
         ("piano", "guitar")[serial % 2],
@@ -335,7 +325,7 @@ def _major_or_minor(place: int, serial: int, rng: Random, _: int) -> Stimulus:
     return Stimulus([(clip, instrument)], instrument, f"its notes are those of {root} {quality}.")
 
 
-def _syncopation_pairs(place: int, serial: int, rng: Random, level: int) -> Stimulus:
+def _syncopation_pairs(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     """Two drum loops with equally many strokes, of which more are off the beat in one."""
     low, high = _LEVELS[serial % len(_LEVELS)]
     if level > 1:
@@ -347,26 +337,24 @@ def _syncopation_pairs(place: int, serial: int, rng: Random, level: int) -> Stim
     return Stimulus(clips, f"{low} and {high} off-beats", why)
 
 
-def _equal_strokes(offbeats: int, rng: Random) -> drum_loops.DrumLoop:
-    """A loop of 16 strokes, 6 or 7 of them on the snare, and none at its very end.
+def _equal_loop(offbeats: int, level: int, rng: Random) -> Performance:
+    """A loop of 16 strokes, 6 or 7 of them on the snare, and none at its very end, or several
+    loops. The beat is not accented.
 
     Otherwise loops with many strokes off the beat would have fewer snares, and more often end with
     a stroke.
     """
-    loop = drum_loops.compose_drum_loop(offbeats, rng, _STROKES)
-    while len(loop.snare) not in _SNARES or drum_loops.SLOTS in loop.kick + loop.snare:
-        loop = drum_loops.compose_drum_loop(offbeats, rng, _STROKES)
-    return loop
-
-
-def _equal_loop(offbeats: int, level: int, rng: Random) -> Performance:
-    """Such a loop, or several, in which the beat is not accented."""
-    loop = drum_loops.compose_loop(offbeats, level, rng, _equal_strokes)
+    last = len(drum_loops.slots(level))
+    n_snares = range(6 * last // drum_loops.SLOTS, 7 * last // drum_loops.SLOTS + 1)
+    loop = drum_loops.compose_loop(offbeats, level, rng, _STROKES)
+    while len(loop.snare) not in n_snares or last in loop.kick + loop.snare:
+        loop = drum_loops.compose_loop(offbeats, level, rng, _STROKES)
     notes = []
     for note in loop.performance.notes:
         velocity = rng.randint(64, 96) if note.pitch == drum_loops.HI_HAT else rng.randint(84, 110)
         notes.append(replace(note, velocity=velocity))
-    return replace(loop.performance, notes=tuple(notes)).played_late(_LATENESS, rng)
+    performance = replace(loop.performance, notes=tuple(notes))
+    return performance.played_late(drum_loops.lateness(1), rng)
 
 
 def _line(
@@ -390,14 +378,15 @@ def _play_chords(
     instrument, broken = rng.choice(("piano", "guitar")), rng.random() < 0.5
     low, length, notes = rng.randint(52, 60), 2 * TICKS_PER_BEAT, []
     for number, (tonic, degree) in enumerate(chords):
-        root = tonic + DEGREES[degree][0]
-        tones, bass = [root + tone for tone in DEGREES[degree][1]], root
+        step, third = DEGREES[degree]
+        root = bass = tonic + step
+        tones = (root, root + third, root + 7)
         if level > 1:
             low = rng.randint(52, 72)
             bass = rng.choice(tones) if number < len(chords) - 1 else root
         upper = sorted(low + (tone - low) % 12 for tone in tones)
-        for step, pitch in enumerate([36 + bass % 12, *upper]):
-            delay = step * length // 4 if broken else 0
+        for place, pitch in enumerate([36 + bass % 12, *upper]):
+            delay = place * length // 4 if broken else 0
             notes.append(
                 Note(number * length + delay, pitch, length - delay - _GAP, rng.randint(74, 90))
             )

@@ -11,8 +11,9 @@ chosen in hindsight.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import sub
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,6 +119,20 @@ def refuse_leaks(benchmark: str, task: str, modality: str, shares: Sequence[Shar
             f"{best.value:.1%} of the answers to {best.n} stimuli, mostly by the view '{view}'; "
             f"accepted are {floor + MARGIN:.0%}, or what the task declares by gives_away"
         )
+
+
+def refuse_leaks_of_notes(
+    benchmark: str, task: str, rows: Iterable[Mapping[str, Any]], hidden: Sequence[str]
+) -> None:
+    """Refuse rows with MIDI texts whose views, except for those `hidden`, have leaks; see
+    `refuse_leaks`.
+    """
+    answers, views = [], []
+    for row in rows:
+        answers.append(row["target"])
+        texts = [row[column] for column in row if column.startswith("midi_text")]
+        views.append(note_views(texts, hidden))
+    refuse_leaks(benchmark, task, "midi", find_leaks(answers, views))
 
 
 def note_views(clips: Sequence[str], hidden: Sequence[str] = ()) -> Views:

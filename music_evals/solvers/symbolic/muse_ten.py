@@ -143,17 +143,29 @@ def _strokes_of(clip: MidiFile) -> list[int]:
 
 
 def _accents_of(clip: MidiFile) -> list[int]:
-    """The 1-based beats of the notes that are lower than the middle between the lowest and the
-    highest.
+    """The 1-based beats of the notes on a beat that are lower than the middle between the lowest
+    and the highest note.
     """
     pitches = [note.pitch for note in clip.notes]
     middle = (max(pitches) + min(pitches)) / 2
-    return [
-        1 + round(note.onset / clip.ticks_per_beat) for note in clip.notes if note.pitch < middle
+    halves = [
+        round(2 * note.onset / clip.ticks_per_beat) for note in clip.notes if note.pitch < middle
     ]
+    return [1 + half // 2 for half in halves if half % 2 == 0]
 
 
-def _chords_of(clip: MidiFile) -> list[int]:
+def _line_of(clip: MidiFile) -> list[int]:
+    """The pitches of a melody that turns at most once, or else the highest one of each bar of
+    4/4.
+    """
+    pitches = pitches_of(clip)
+    if name_contour([pitches]).answer:
+        return pitches
+    bars = groupby(clip.notes, key=lambda note: note.onset // (4 * clip.ticks_per_beat))
+    return [max(note.pitch for note in bar) for _, bar in bars]
+
+
+def chords_of(clip: MidiFile) -> list[int]:
     """The triads, numbered as for `compare_progressions`: of notes that end together."""
     chords = []
     for _, notes in groupby(clip.notes, key=lambda note: note.onset + note.duration):
@@ -179,7 +191,7 @@ SOLVERS: Mapping[str, SymbolicSolver] = {
         "contour_solver",
         TRANSPOSITION.schema,
         name_contour,
-        pitches_of,
+        _line_of,
         {"A": [[60, 62, 60]], "B": [[62, 60, 62]], "C": [[60, 62, 64]], "D": [[64, 62, 60]]},
     ),
     "rhythm_matching": SymbolicSolver(
@@ -200,7 +212,7 @@ SOLVERS: Mapping[str, SymbolicSolver] = {
         "progression_solver",
         _CHORDS,
         compare_progressions,
-        _chords_of,
+        chords_of,
         {"A": [[0, 21, 5, 7], [2, 23, 7, 9]], "B": [[0, 21, 5, 7], [2, 9, 23, 7]]},
     ),
     "transposition_pairs": TRANSPOSITION,

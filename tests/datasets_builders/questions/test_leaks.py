@@ -15,7 +15,7 @@ from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse_ten import dataset as muse_ten
-from music_evals.datasets_builders.muse_ten.dataset import FORMS, compose, midi_texts
+from music_evals.datasets_builders.muse_ten.dataset import FORMS, compose_rows
 from music_evals.datasets_builders.questions import leaks
 from music_evals.datasets_builders.questions.leaks import (
     BEST,
@@ -103,8 +103,9 @@ def test_each_task_is_tried_ahead_of_a_build(
 @pytest.mark.slow
 def test_a_random_forest_finds_no_answer_by_velocities() -> None:
     name = "meter"
-    answers, stimuli = zip(*compose(6, name, "forest", 150), strict=True)
-    views = np.array([note_views(midi_texts(stimulus))["velocities"] for stimulus in stimuli])
+    rows = [*compose_rows(6, name, "forest", 150, None)]
+    answers = [row["target"] for row in rows]
+    views = np.array([note_views([row["midi_text"]])["velocities"] for row in rows])
     forest = RandomForestClassifier(50, random_state=0)
     share = cross_val_score(forest, views, answers, cv=5).mean()
     assert share < 1 / len(FORMS[name].options) + 0.13  # about three standard errors
