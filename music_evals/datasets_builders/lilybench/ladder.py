@@ -9,8 +9,8 @@ before.
 5 has no bar checks.
 
 *Key signature and metre* are asked at a measure. Four of them take turns; they are the options, and
-the one that is asked for is drawn first. From level 4 on, the measure is the first or last one of
-its passage.
+the one that is asked for is drawn first, then one of its later passages. From level 4 on, the
+measure is the first or last one of its passage.
 
 *Errors* are up to three of a kind, in inner voices, and no word is garbage: a measure is not
 filled, a voice leaps, or a note is foreign to the key. Every seventh score has no error. Passages
@@ -34,16 +34,12 @@ from music_evals.datasets_builders.lilybench.rows import (
 from music_evals.datasets_builders.lilybench.strict.errors import corrupt, find_errors
 from music_evals.datasets_builders.lilybench.strict.passages import moved
 from music_evals.notation.abc.tunes import signature_name
+from music_evals.notation.lilypond.canonical import LENGTHS
 
-_PER_PIECE = 2  # rows of a task
 _TONICS = ["aes", "ees", "bes", "f", "c", "g", "d", "a", "e"]
 _FORMS = [*product((1, 2), (1, 2))]  # bars that are joined, and what divides durations
 _KINDS = (*CORRUPTIONS[2:], *CORRUPTIONS[2:], CLEAN)
-_DURATIONS = {
-    (8 - 4 / 2**dots) / value: f"{value}{'.' * dots}"
-    for value, dots in product((1, 2, 4, 8, 16, 32, 64), range(3))
-}
-"""Quarter notes → duration in LilyPond."""
+_DURATIONS = {4 * length: name for name, length in LENGTHS.items()}  # by quarter notes
 _DURATION = re.compile(r"(?<=[a-z',>])\d+")
 
 
@@ -63,11 +59,10 @@ def make_rows(level: int, passages: Mapping[str, Passage]) -> dict[TaskName, lis
         passages: id of a piece → its passage.
     """
     rows: dict[TaskName, list[TaskRow]] = {task: [] for task in MAKERS}
-    for (place, piece), again, task in product(enumerate(passages), range(_PER_PIECE), MAKERS):
-        turn = _PER_PIECE * place + again
+    for (turn, piece), task in product(enumerate(sorted([*passages] * 2)), MAKERS):
         draw = random.Random(f"{task} {level} {turn} {piece}")
-        facts = {"measure": turn + 1, **MAKERS[task](passages[piece], level - 1, turn, draw)}
-        rows[task].append(task_row(task, "strict", piece, **facts))
+        facts = MAKERS[task](passages[piece], level - 1, turn, draw)
+        rows[task].append(task_row(task, "strict", piece, **{"measure": turn + 1, **facts}))
     return rows
 
 
@@ -160,7 +155,7 @@ def _metadata(passage: Passage, size: int, turn: int, draw: random.Random) -> di
     right = options[place]
     ends = pairwise(accumulate((len(medley.bars) for medley in passages), initial=1))
     spans = [range(*span) for span, value in zip(ends, values, strict=True) if value == right]
-    span = draw.choice(spans)
+    span = draw.choice(spans[len(spans) // 2 :])
     return {
         "answer": str(place),
         "score": _write(*passages),
