@@ -173,7 +173,7 @@ def _errors(passage: Passage, size: int, turn: int, draw: random.Random) -> dict
     kind = _KINDS[turn % len(_KINDS)]
     wrong: list[int] = []
     for seed in range(0 if kind == CLEAN else draw.randint(1, min(size, 3))):
-        if result := corrupt(text, kind, seed=seed, wrong=wrong, is_inner=True):  # type: ignore[arg-type]
+        if result := corrupt(text, kind, seed=turn + seed, wrong=wrong, is_inner=True):  # type: ignore[arg-type]
             text = result.text
             wrong.append(result.measure)
     return {"answer": " ".join(map(str, sorted(wrong))) or "none", "score": text, "kind": kind}
