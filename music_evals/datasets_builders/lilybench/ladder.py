@@ -71,7 +71,7 @@ def read_passage(source: Source) -> Passage:
     measures = [list(part.getElementsByClass("Measure")) for part in read_source(source).parts]
     signs = measures[0][0]
     sharps = signs.keySignature.sharps if signs.keySignature else 0
-    bars = []
+    bars: list[Sequence[str]] = []
     for column in zip(*measures, strict=False):
         if bars and any(bar.keySignature or bar.timeSignature for bar in column):
             break
@@ -90,7 +90,8 @@ def _word(note: Any) -> str:
     pitch = max(note.pitches)
     octave = pitch.implicitOctave - 3
     name = pitch.name.lower().replace("#", "is").replace("-", "es")
-    return name + ("'" * octave or "," * -octave) + duration
+    marks = "'" * octave or "," * -octave
+    return f"{name}{marks}{duration}"
 
 
 def _cut(passage: Passage, length: int, staves: int, draw: random.Random) -> Passage:
