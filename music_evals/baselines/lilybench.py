@@ -19,6 +19,7 @@ from music_evals.notation.abc.tunes import (
     parse_meter,
     parse_unit,
     read_measure,
+    signature_name,
     split_measures,
     total_duration,
 )
@@ -81,15 +82,15 @@ def answer(request: Request) -> str | None:
     return str(request.keys["answers"][places[0]]) if len(places) == 1 else None
 
 
-def _signs_at(score: str, number: int) -> dict[str, str | None]:
-    """The key and metre in force in a measure of LilyPond, or of ABC without a pickup."""
+def _signs_at(score: str, number: int) -> dict[str, str]:
+    """The key signature and metre in force in a measure of LilyPond, or of ABC without a pickup."""
     if score.startswith("X:"):
         signs = dict(_SIGN.findall("|".join(score.split("|")[:number])))
-        return {"key_at": _key_name(signs["K"]), "metre_at": signs["M"]}
+        return {"key_at": signature_name(parse_key(signs["K"]).sharps), "metre_at": signs["M"]}
     structure = read_structure(score)
-    keys = [key.name for key in structure.keys if key.measure <= number]
+    keys = [key.scale for key in structure.keys if key.measure <= number]
     metres = [metre.name for metre in structure.metres if metre.measure <= number]
-    return {"key_at": keys[-1], "metre_at": metres[-1]}
+    return {"key_at": signature_name(int(sum(keys[-1]))), "metre_at": metres[-1]}
 
 
 def _common_key(option: str, score: str) -> str:

@@ -100,7 +100,7 @@ def write_level(level: int, out: Path, on_piece: OnPiece) -> None:
     for task, task_rows in level_rows(level, on_piece).items():
         rows[task] = {"strict": [to_abc(task, row) for row in task_rows]}
     licence = source_facts(NAME, GENERATED).licence_label
-    _write(out, rows, GENERATED, lambda _: licence, {}, made_with=made_by())
+    _write(out, rows, GENERATED, lambda _: licence, {})
 
 
 def _confirmed_clips(clips: Mapping[str, str]) -> dict[str, str]:

@@ -146,7 +146,7 @@ def convert(source: Source) -> Piece | str:
     DatasetError if the machine is the reason.
     """
     try:
-        score = _read(source)
+        score = read_source(source)
         _write_modes(score)
         musicxml = _music_alone(score_to_musicxml(score, in_place=True))
     except ScoreError as error:
@@ -173,7 +173,8 @@ def _id(path: str, tune: str = "") -> str:
     return re.sub(r"[^A-Za-z0-9._/-]+", "-", ascii_name)
 
 
-def _read(source: Source) -> "Score":
+def read_source(source: Source) -> "Score":
+    """Read a score of music21's corpus, or one in ABC."""
     from music21 import corpus
 
     path = Path() if source.abc else Path(str(corpus.getWork(source.path)))

@@ -1,27 +1,29 @@
 r"""The rows of levels 2 to 5, on passages of real music that are cut, transposed, barred anew and
 joined.
 
-A bar has the notes of the first voice of each staff. Bars with tuplets or grace notes, or in which
-a staff has no note, are left out, and so are ties over bar lines. Each level has more measures and
-staves than the one before.
+A bar has the notes of the first voice of each part, of a chord the highest one, without ties. Bars
+with tuplets or grace notes are left out. Each level has more measures and staves than the one
+before.
 
 *Counts.* Passages of a piece are joined that differ in key and metre. The LilyPond of levels 4 and
 5 has no bar checks.
 
-*Key and metre* are asked at a measure. Four keys, and four metres, take turns; they are the
-options, and the one that is asked for is drawn first. From level 4 on, the measure is the first or
-last one of its passage.
+*Key signature and metre* are asked at a measure. Four of them take turns; they are the options, and
+the one that is asked for is drawn first, then one of its later passages. From level 4 on, the
+measure is the first or last one of its passage.
 
 *Errors* are up to three of a kind, in inner voices, and no word is garbage: a measure is not
-filled, a voice leaps, or a note is foreign to the key. Every seventh score has no error.
+filled, a voice leaps, or a note is foreign to the key. Every seventh score has no error. Passages
+are in different keys, so that no measure can be compared with the same one elsewhere.
 """
 
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import accumulate, chain, pairwise, product
+from itertools import accumulate, chain, count, pairwise, product
 from typing import Any, NamedTuple
 
+from music_evals.datasets_builders.lilybench.default_pieces import Source, read_source
 from music_evals.datasets_builders.lilybench.rows import (
     CLEAN,
     CORRUPTIONS,
@@ -30,67 +32,76 @@ from music_evals.datasets_builders.lilybench.rows import (
     task_row,
 )
 from music_evals.datasets_builders.lilybench.strict.errors import corrupt, find_errors
-from music_evals.datasets_builders.lilybench.strict.outline import plain_measures
 from music_evals.datasets_builders.lilybench.strict.passages import moved
-from music_evals.datasets_builders.lilybench.strict.survey import Usable
+from music_evals.notation.abc.tunes import signature_name
+from music_evals.notation.lilypond.canonical import LENGTHS
 
-_PER_PIECE = 2  # rows of a task
-_KEYS = [
-    "A-flat",
-    "E-flat",
-    "B-flat",
-    "F",
-    "C",
-    "G",
-    "D",
-    "A",
-    "E",
-]  # from four flats to four sharps
 _TONICS = ["aes", "ees", "bes", "f", "c", "g", "d", "a", "e"]
 _FORMS = [*product((1, 2), (1, 2))]  # bars that are joined, and what divides durations
 _KINDS = (*CORRUPTIONS[2:], *CORRUPTIONS[2:], CLEAN)
+_DURATIONS = {4 * length: name for name, length in LENGTHS.items()}  # by quarter notes
 _DURATION = re.compile(r"(?<=[a-z',>])\d+")
 
 
-class _Passage(NamedTuple):
-    """Bars of one major key and metre: the notes of each staff."""
+class Passage(NamedTuple):
+    """Bars of one key signature and metre: the notes of each staff."""
 
     sharps: int
     metre: str
     bars: Sequence[Sequence[str]]
 
 
-def make_rows(level: int, pieces: Sequence[Usable]) -> dict[TaskName, list[TaskRow]]:
-    """Make the rows of a level in canonical form: two of each piece for each task."""
+def make_rows(level: int, passages: Mapping[str, Passage]) -> dict[TaskName, list[TaskRow]]:
+    """Make the rows of a level in canonical form: two of each piece for each task.
+
+    Args:
+        level: from 2 to 5.
+        passages: id of a piece → its passage.
+    """
     rows: dict[TaskName, list[TaskRow]] = {task: [] for task in MAKERS}
-    for turn, task in product(range(_PER_PIECE * len(pieces)), MAKERS):
-        piece = pieces[turn // _PER_PIECE]
-        draw = random.Random(f"{task} {level} {turn} {piece.id}")
-        facts = {"measure": turn + 1, **MAKERS[task](_read(piece), level - 1, turn, draw)}
-        rows[task].append(task_row(task, "strict", piece.id, **facts))
+    for (turn, piece), task in product(enumerate(sorted([*passages] * 2)), MAKERS):
+        draw = random.Random(f"{task} {level} {turn} {piece}")
+        facts = MAKERS[task](passages[piece], level - 1, turn, draw)
+        rows[task].append(task_row(task, "strict", piece, **{"measure": turn + 1, **facts}))
     return rows
 
 
-def _read(piece: Usable) -> _Passage:
-    """The bars of a piece up to a change of key or metre."""
-    voices: dict[int, dict[int, str]] = {}
-    for (staff, _), measures in plain_measures(piece.score).items():
-        voices.setdefault(staff, measures)
-    numbers = sorted(set.intersection(*map(set, voices.values())))
-    columns = ([voice[number].removesuffix("~") for number in numbers] for voice in voices.values())
-    bars = [*zip(*columns, strict=True)]
-    sharps = int(sum(piece.structure.keys[0].scale))
-    return _Passage(sharps, piece.structure.metres[0].name, bars)
+def read_passage(source: Source) -> Passage:
+    """Read the bars of a score up to a change of key or metre, without errors."""
+    measures = [list(part.getElementsByClass("Measure")) for part in read_source(source).parts]
+    signs = measures[0][0]
+    sharps = signs.keySignature.sharps if signs.keySignature else 0
+    bars: list[Sequence[str]] = []
+    for column in zip(*measures, strict=False):
+        if bars and any(bar.keySignature or bar.timeSignature for bar in column):
+            break
+        bars.append(
+            [" ".join(map(_word, next(iter(bar.voices), bar).notesAndRests)) for bar in column]
+        )
+    passage = Passage(sharps, signs.timeSignature.ratioString, bars)
+    return _without_errors([passage])[0]
 
 
-def _cut(passage: _Passage, length: int, staves: int, draw: random.Random) -> _Passage:
+def _word(note: Any) -> str:
+    """A rest or the highest note; in a tuplet no word of LilyPond."""
+    duration = _DURATIONS.get(note.quarterLength, "?")
+    if note.isRest:
+        return f"r{duration}"
+    pitch = max(note.pitches)
+    octave = pitch.implicitOctave - 3
+    name = pitch.name.lower().replace("#", "is").replace("-", "es")
+    marks = "'" * octave or "," * -octave
+    return f"{name}{marks}{duration}"
+
+
+def _cut(passage: Passage, length: int, staves: int, draw: random.Random) -> Passage:
     """Draw bars that follow one another, of the first staves."""
     start = draw.randrange(max(1, len(passage.bars) - length))
     bars = [bar[:staves] for bar in passage.bars[start : start + length]]
     return passage._replace(bars=bars)
 
 
-def _rewritten(passage: _Passage, sharps: int, joined: int, divisor: int) -> _Passage:
+def _rewritten(passage: Passage, sharps: int, joined: int, divisor: int) -> Passage:
     """Transpose to another key, join bars and divide durations."""
     steps = (4 * (sharps - passage.sharps) + 3) % 7 - 3
 
@@ -101,24 +112,24 @@ def _rewritten(passage: _Passage, sharps: int, joined: int, divisor: int) -> _Pa
     groups = zip(*(passage.bars[start::joined] for start in range(joined)), strict=False)
     beats, unit = map(int, passage.metre.split("/"))
     bars = [[*map(rewrite, *group)] for group in groups]
-    return _Passage(sharps, f"{beats * joined}/{unit * divisor}", bars)
+    return Passage(sharps, f"{beats * joined}/{unit * divisor}", bars)
 
 
-def _write(*passages: _Passage) -> str:
+def _write(*passages: Passage) -> str:
     """Write passages one after another as a canonical score."""
     staves = []
     for column in range(len(passages[0].bars[0])):
         lines = []
         for sharps, metre, bars in passages:
             head = rf"\key {_TONICS[sharps + 4]} \major \time {metre} "
-            lines += [head * (bar is bars[0]) + bar[column] for bar in bars]
+            lines += [head * (not place) + bar[column] for place, bar in enumerate(bars)]
         inner = " |\n    ".join(lines)
         clef = "treble" if inner.count("'") > len(lines) else "bass"
         staves.append(f'  \\new Staff {{\n    \\clef "{clef}" {inner} |\n  }}\n')
     return f"<<\n{''.join(staves)}>>\n"
 
 
-def _medley(passage: _Passage, size: int, draw: random.Random) -> list[_Passage]:
+def _medley(passage: Passage, size: int, draw: random.Random) -> list[Passage]:
     """Passages in four keys and four metres, which take turns."""
     signatures, forms = draw.sample(range(-4, 5), 4), draw.sample(_FORMS, 4)
     passages = []
@@ -129,23 +140,23 @@ def _medley(passage: _Passage, size: int, draw: random.Random) -> list[_Passage]
     return passages
 
 
-def _bar_count(passage: _Passage, size: int, _: int, draw: random.Random) -> dict[str, Any]:
+def _bar_count(passage: Passage, size: int, _: int, draw: random.Random) -> dict[str, Any]:
     passages = _medley(passage, size, draw)
     measures = sum(len(medley.bars) for medley in passages)
     return {"answer": str(measures), "score": _write(*passages)}
 
 
-def _metadata(passage: _Passage, size: int, turn: int, draw: random.Random) -> dict[str, Any]:
+def _metadata(passage: Passage, size: int, turn: int, draw: random.Random) -> dict[str, Any]:
     passages = _medley(passage, size, draw)
-    values = [metre for _, metre, _ in passages]
+    values = [medley.metre for medley in passages]
     if turn % 2:
-        values = [f"{_KEYS[sharps + 4]} major" for sharps, _, _ in passages]
+        values = [signature_name(medley.sharps) for medley in passages]
     options = draw.sample(values[:4], 4)
     place = turn // 2 % 4  # so that each place is right as often as the others
     right = options[place]
-    ends = pairwise(accumulate((len(bars) for *_, bars in passages), initial=1))
+    ends = pairwise(accumulate((len(medley.bars) for medley in passages), initial=1))
     spans = [range(*span) for span, value in zip(ends, values, strict=True) if value == right]
-    span = draw.choice(spans)
+    span = draw.choice(spans[len(spans) // 2 :])
     return {
         "answer": str(place),
         "score": _write(*passages),
@@ -155,20 +166,29 @@ def _metadata(passage: _Passage, size: int, turn: int, draw: random.Random) -> d
     }
 
 
-def _errors(passage: _Passage, size: int, turn: int, draw: random.Random) -> dict[str, Any]:
-    cuts = (_cut(passage, 24, size + 2, draw).bars for _ in range(size))
-    passage = passage._replace(bars=[*chain.from_iterable(cuts)])
-    while numbers := set(chain(*find_errors(_write(passage)).values())):
-        bars = [bar for number, bar in enumerate(passage.bars, 1) if number not in numbers]
-        passage = passage._replace(bars=bars)
-    text = _write(passage)
+def _errors(passage: Passage, size: int, turn: int, draw: random.Random) -> dict[str, Any]:
+    signatures = draw.sample(range(-4, 5), size)
+    cuts = [_cut(passage, 24, size + 2, draw) for _ in signatures]
+    passages = list(map(_rewritten, cuts, signatures, [1] * size, [1] * size))
+    text = _write(*_without_errors(passages))
     kind = _KINDS[turn % len(_KINDS)]
     wrong: list[int] = []
     for seed in range(0 if kind == CLEAN else draw.randint(1, min(size, 3))):
-        if result := corrupt(text, kind, seed=seed, wrong=wrong, is_inner=True):  # type: ignore[arg-type]
+        if result := corrupt(text, kind, seed=turn + seed, wrong=wrong, is_inner=True):  # type: ignore[arg-type]
             text = result.text
             wrong.append(result.measure)
     return {"answer": " ".join(map(str, sorted(wrong))) or "none", "score": text, "kind": kind}
+
+
+def _without_errors(passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Leave out measures with errors, until there is none."""
+    while numbers := set(chain(*find_errors(_write(*passages)).values())):
+        places = count(1)
+        passages = [
+            passage._replace(bars=[bar for bar in passage.bars if next(places) not in numbers])
+            for passage in passages
+        ]
+    return passages
 
 
 MAKERS: Mapping[TaskName, Callable[..., dict[str, Any]]] = {

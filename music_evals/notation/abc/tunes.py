@@ -509,6 +509,19 @@ def key_alterations(sharps: int) -> dict[str, int]:
 
 
 @cache
+def signature_name(sharps: int) -> str:
+    """Name a key signature by the number of its sharps, negative for flats.
+
+    Example:
+        >>> [signature_name(sharps) for sharps in (-2, 0, 1)]
+        ['2 flats', 'no sharps or flats', '1 sharp']
+    """
+    if not sharps:
+        return "no sharps or flats"
+    sign = "sharp" if sharps > 0 else "flat"
+    return f"{abs(sharps)} {sign}{'s' * (abs(sharps) > 1)}"
+
+
 def alterations_in(key: str) -> dict[str, int]:
     """Return the alterations of a key as ABC names it; of its tonic, if a wrong mode follows."""
     return {} if key == "none" else key_alterations(parse_key(key.partition(" ")[0]).sharps)

@@ -34,13 +34,13 @@ from music_evals.notation.lilypond.structure import Event, Key, Metre, Structure
 from music_evals.notation.lilypond.syntax.languages import name_of
 
 _SHORTEST = Fraction(1, 128)
-_LENGTHS = {
+LENGTHS = {
     f"{value}{'.' * dots}": Fraction(2**dots * 2 - 1, value * 2**dots)
     for value in (1, 2, 4, 8, 16, 32, 64, 128)
     for dots in range(3)
 }
 """Durations as LilyPond writes them → whole notes."""
-_LONGEST_FIRST = sorted(_LENGTHS, key=_LENGTHS.__getitem__, reverse=True)
+_LONGEST_FIRST = sorted(LENGTHS, key=LENGTHS.__getitem__, reverse=True)
 _BEAT = Fraction(1, 4)
 _MAX_VOICES = 8  # of a staff
 _Keys = dict[Fraction, str]  # commands of changes of key, by their moments
@@ -257,7 +257,7 @@ def _words(text: str, start: int, end: int) -> Iterator[Word]:
     position = Fraction(0)
     for match in _WORD.finditer(text, start, end):
         factor = factors[-1]
-        duration = _LENGTHS.get(match["duration"], 0) * factor
+        duration = LENGTHS.get(match["duration"], 0) * factor
         kind = _kind(match, is_grace=not factor)
         if match["close"]:
             factors.pop()
@@ -448,7 +448,7 @@ def _notes(voice: _Voice, measure: Measure, keys: _Keys, filler: str) -> Iterato
                 is_tied = chord.tied or number < len(written) or end < chord.end
                 text = chord.text + name + "~" * is_tied
             words.append(text)
-            yield _Note(words, _LENGTHS[name] * factor, factor)
+            yield _Note(words, LENGTHS[name] * factor, factor)
             words = []
 
 
@@ -513,8 +513,8 @@ def _written(duration: Fraction) -> Iterator[tuple[str, Fraction]]:
     factor = Fraction(1 << (odd.bit_length() - 1), odd)
     rest = duration / factor
     while rest:
-        name = next((name for name in _LONGEST_FIRST if _LENGTHS[name] <= rest), "")
+        name = next((name for name in _LONGEST_FIRST if LENGTHS[name] <= rest), "")
         if not name:
             raise ValueError(f"a duration of {duration} whole notes cannot be written")
         yield name, factor
-        rest -= _LENGTHS[name]
+        rest -= LENGTHS[name]
