@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from random import Random
 from typing import Any
 
@@ -64,6 +64,30 @@ def candidates(score: Any, *, seed: int, name: str, difficulty: int = 1) -> Cand
         if kind.has_levels or difficulty == 1
     }
     return {kind: list(islice(questions, _MOST_CANDIDATES)) for kind, questions in drawn.items()}
+
+
+def compose_evenly(pools: Mapping[str, Candidates], seed: int) -> dict[str, list[ScoreQuestion]]:
+    """Compose questions above level 1 of difficulty, up to twelve per score, on different measures.
+
+    All kinds are about equally frequent on a score, and all answers of a kind on all scores.
+    """
+    rng = Random(f"{seed}/questions")
+    counts = Counter[tuple[str, str]]()
+    chosen: dict[str, list[ScoreQuestion]] = {name: [] for name in pools}
+    remaining = {name: [*chain.from_iterable(pool.values())] for name, pool in pools.items()}
+    for name in [*pools] * PER_LEVEL * len(_LEVELS):
+        ranks = [
+            (counts[name, question.kind], counts[question.kind, question.answer], rng.random())
+            for question in remaining[name]
+        ]
+        if ranks:
+            question = remaining[name][ranks.index(min(ranks))]
+            counts.update([(name, question.kind), (question.kind, question.answer)])
+            chosen[name].append(question)
+            remaining[name] = [
+                other for other in remaining[name] if other.lead != question.lead
+            ]
+    return chosen
 
 
 class Composer:

@@ -42,6 +42,11 @@ class ScoreQuestion:
     answer: str
     answer_type: AnswerType
 
+    @property
+    def lead(self) -> str:
+        """The sentences that lead to the measure, without the question; see `chained`."""
+        return self.text.split(TARGET)[0].rpartition(". ")[0]
+
 
 PLACES = 400
 """Most places of a score that a kind tries."""
