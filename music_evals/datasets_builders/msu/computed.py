@@ -110,7 +110,7 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
         split: Composer((pools[name] for name in pools if splits[name] == split), seed)
         for split in SPLITS
     }
-    leveled = compose_evenly(pools, seed) if works and works[0].difficulty > 1 else {}
+    leveled = compose_evenly(pools) if works and works[0].difficulty > 1 else {}
     questions = []
     for name, pool in pools.items():
         try:
