@@ -2,20 +2,18 @@
 
 from collections import Counter
 from itertools import chain
-from typing import Any
 
 import pytest
 from music21 import corpus
 
 from music_evals.baselines.msu import answer
-from music_evals.datasets_builders.msu.computed import _read
+from music_evals.datasets_builders.msu.computed import build_generated
 from music_evals.datasets_builders.msu.dataset import BENCHMARK
-from music_evals.datasets_builders.msu.questions.compose import compose_evenly
 from music_evals.datasets_builders.msu.works import Work, default_works
 from music_evals.evals import msu
 from music_evals.notation.scores.numbering import number_measures
 from music_evals.scorers.readers.checking import check
-from tests.ladders.msu_resolver import notes_of, solve
+from tests.ladders.msu_resolver import STEP, notes_of, solve
 
 HARDER = (2, 3, 4, 5)
 PATHS = {
@@ -24,28 +22,24 @@ PATHS = {
 }
 
 
-def read_at(level: int, path: str) -> Any:
-    read = _read(Work(path, path, "Anybody", "A piece", 0, level), seed=1)
-    assert not isinstance(read, str), read
-    return read
-
-
 @pytest.mark.parametrize("level", HARDER)
 def test_a_second_program_and_the_reader_find_the_answers(level: int) -> None:
-    path = PATHS[level]
-    row, pool = read_at(level, path)
+    work = Work("piece", PATHS[level], "Anybody", "A piece", 0, level)
+    plan = build_generated(works=[work])
     if level == 2:
-        assert (row, pool) == read_at(level, path)
-    score = corpus.parse(path)
+        assert plan.questions == build_generated(works=[work]).questions
+    (abc,) = (row["abc"] for rows in plan.scores.values() for row in rows)
+    rows = list(chain.from_iterable(plan.questions.values()))
+    assert 6 <= len({row["id"] for row in rows}) == len(rows) <= 12
+    score = corpus.parse(work.path)
     number_measures(score)
     notes = notes_of(score)
-    for question in chain.from_iterable(pool.values()):
-        assert question.text.count("Among the") == level - 1
-        reply = answer(row["abc"], question.text, question.kind)
-        assert check(reply, question.answer, question.answer_type).is_right, question
-        assert solve(notes, question.text, question.kind) == question.answer, question
-    leads = [question.lead for question in compose_evenly({path: pool})[path]]
-    assert 6 <= len({*leads}) == len(leads) <= 12
+    for row in rows:
+        assert row["question"].count("Among the") == level - 1
+        reply = answer(abc or "", row["question"], row["kind"] or "")
+        assert check(reply, row["answer"], row["answer_type"] or "").is_right, row
+        assert solve(notes, row["question"], row["kind"] or "") == row["answer"], row
+    assert len({str(STEP.findall(row["question"])) for row in rows}) == len(rows)
 
 
 def test_no_composer_has_more_than_a_fifth_of_a_level() -> None:
