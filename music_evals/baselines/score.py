@@ -202,11 +202,11 @@ def _events(header: dict[str, str], voices: _Voices) -> Iterator[list[list[Event
     from music21 import stream
     from music21.exceptions21 import Music21Exception
 
-    # Without metres music21 keeps the bar lines, and does not divide measures that it finds too
-    # long.
+    # Without metres and tempos music21 keeps the bar lines, and does not divide measures that it
+    # finds too long, or in which the tempo changes.
     tune = ["X:1", f"L:{header.get('L', '1/8')}", f"K:{header.get('K', 'C')}"]
     for number, (_, lines) in enumerate(voices.values(), 1):
-        music = (_music(re.sub(r"\[M:[^\]]*\]", "", line[1])) for line in lines)
+        music = (_music(re.sub(r"\[[MQ]:[^\]]*\]", "", line[1])) for line in lines)
         # music21 makes measures only of voices with several bar lines.
         tune += [f"V:{number}", *music, "z | z | z |"]
     try:

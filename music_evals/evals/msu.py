@@ -295,7 +295,12 @@ def _task(
         modality,
         origin,
         samples,
-        solver=reply(cache=_cache_policy() if params.cache else False),
+        # Another version of the suite, and of its baselines, may answer the same prompt in another
+        # way.
+        solver=reply(
+            cache=params.cache
+            and CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")})
+        ),
         scorer=scorer,
         config=GenerateConfig(temperature=0.95, top_p=0.7, top_k=50),
         metadata={
@@ -337,11 +342,6 @@ def _scored(
         row for row in rows if row["level"] in levels and row["score_id"] in selection.questions
     ]
     return list(filter(_is_ruled, asked)) if is_by_rules else asked
-
-
-def _cache_policy() -> CachePolicy:
-    # Another version of the suite, and of its baselines, may answer the same prompt in another way.
-    return CachePolicy(expiry="1W", scopes={"music-evals": version("music-evals")})
 
 
 # --- parameters

@@ -18,6 +18,7 @@ from music_evals.datasets_builders.msu.questions.compose import (
     Composer,
     UnsuitableScoreError,
     candidates,
+    compose_evenly,
 )
 from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
 from music_evals.datasets_builders.msu.rows import (
@@ -109,13 +110,11 @@ def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -
         split: Composer((pools[name] for name in pools if splits[name] == split), seed)
         for split in SPLITS
     }
+    leveled = compose_evenly(pools) if works and works[0].difficulty > 1 else {}
     questions = []
     for name, pool in pools.items():
         try:
-            if works[0].difficulty == 1:
-                composed = composers[splits[name]].compose(name, pool)
-            else:  # the answers that come last are the rarer ones
-                composed = [questions[-1] for questions in pool.values() if questions]
+            composed = leveled.get(name) or composers[splits[name]].compose(name, pool)
         except UnsuitableScoreError as error:
             left_out[name] = str(error)
             del scores[name]

@@ -231,17 +231,19 @@ def _stimuli(request: Request, config: str) -> Iterator[Row]:
 
 
 def apart_works(works: Iterable[Any]) -> list[Any]:
-    """Return the works or sources of music21's corpus that no default test set has, by path and by
-    name.
+    """Return the works or sources of music21's corpus that no default test set has, at no level of
+    difficulty, by path and by name.
     """
     from music_evals.datasets_builders.lilybench.default_pieces import first_sources
     from music_evals.datasets_builders.msu.same_work import name_of
-    from music_evals.datasets_builders.msu.works import first_works
+    from music_evals.datasets_builders.msu.works import default_works, first_works
 
     def marks(work: Any) -> set[object]:
-        return {(work.path, getattr(work, "tune", None)), name_of(work.title, work.composer or "")}
+        return {(work.path, work.tune or 0), name_of(work.title, work.composer or "")}
 
-    tested = set[object]().union(*map(marks, (*first_works(), *first_sources())))
+    sources = first_sources(["lilybench", "lilybench_further", "lilybench_levels"])
+    levels = (default_works(f"msu_level{level}") for level in "2345")
+    tested = set[object]().union(*map(marks, chain(first_works(), sources, *levels)))
     return [work for work in works if not tested & marks(work)]
 
 

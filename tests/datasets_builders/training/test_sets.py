@@ -3,6 +3,7 @@ content and by work.
 """
 
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,10 @@ def test_tunes_and_works_are_apart(tmp_path: Path) -> None:
     assert set.isdisjoint(*texts)
     sources, works = apart_works(default_sources()), apart_works(default_works())
     assert {source.id for source in sources}.isdisjoint(source.id for source in first_sources())
-    assert {work.path for work in works}.isdisjoint(work.path for work in first_works())
+    levels = chain.from_iterable(default_works(f"msu_level{level}") for level in range(2, 6))
+    levels = chain(levels, first_works(), first_sources(["lilybench_levels"]))
+    assert {work.path for work in (*works, *sources)}.isdisjoint(work.path for work in levels)
+    assert len(works) > 20
     by_name = {
         work.name: work for work in default_works()
     }  # two chorales of one title and composer are one work

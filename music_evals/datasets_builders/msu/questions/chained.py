@@ -6,6 +6,7 @@ At level n there are n - 1 sentences, and each compares up to 2 ** n measures.
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from operator import attrgetter
 from random import Random
 
 from music_evals.datasets_builders.msu.questions.reading import Reading
@@ -15,11 +16,11 @@ from music_evals.notation.scores.chains import STEP, TARGET, resolve
 def draw_leads(reading: Reading, level: int, rng: Random) -> dict[str, str]:
     """Draw sentences; return measures, such as ``measure 3``, and the sentences that lead there."""
     numbers = [measure.number for measure in reading.measures]
-    parts = {
-        voice.label: dict(zip(numbers, voice.cells, strict=True))
-        for voice in reading.voices
-        if voice.is_at_pitch
-    }
+    parts = {}
+    for voice in filter(attrgetter("is_at_pitch"), reading.voices):
+        cells = zip(numbers, voice.cells, strict=True)
+        # Measures with grace notes are not compared: not everybody counts these.
+        parts[voice.label] = {number: cell for number, cell in cells if not cell.has_grace}
     span = min(2**level, len(numbers) // level)
     leads = {}
     for _ in range(4000):
@@ -33,11 +34,10 @@ def draw_leads(reading: Reading, level: int, rng: Random) -> dict[str, str]:
     return leads
 
 
-def lead_to(question: str, leads: Mapping[str, str]) -> str:
-    """Put sentences in the place of the number of a measure; without sentences it stays as it
-    is.
+def lead_to(question: str, leads: Mapping[str, str]) -> tuple[str, str]:
+    """Return the sentences that lead to the measure of a question, and the question with them; both
+    are empty if there are no sentences.
     """
-    for measure in re.findall("measure [0-9]+", question):
-        if measure in leads:
-            return leads[measure] + question.replace(measure, TARGET)
-    return question
+    (measure,) = re.findall("measure [0-9]+", question)
+    lead = leads.get(measure, "")
+    return lead, lead and lead + question.replace(measure, TARGET)

@@ -1,8 +1,8 @@
 """Composes twelve questions on a score, three per level, whose answers the score itself gives."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import islice, product
 from random import Random
 from typing import Any
 
@@ -24,6 +24,8 @@ PER_LEVEL = 3
 _MOST_YES_NO = 1
 # Most questions of a kind on a score.
 _MOST_CANDIDATES = 16
+# Most questions on a score above level 1 of difficulty.
+_MOST_LED = 12
 # Kinds whose questions list all answers to choose from.
 _LISTING = frozenset(kind.name for kind in KINDS if kind.lists_answers)
 
@@ -64,6 +66,25 @@ def candidates(score: Any, *, seed: int, name: str, difficulty: int = 1) -> Cand
         if kind.has_levels or difficulty == 1
     }
     return {kind: list(islice(questions, _MOST_CANDIDATES)) for kind, questions in drawn.items()}
+
+
+def compose_evenly(pools: Mapping[str, Candidates]) -> Mapping[str, list[ScoreQuestion]]:
+    """Compose up to twelve questions per score above level 1 of difficulty, on different measures.
+
+    Every kind comes once, then the first kinds again. All answers are about equally frequent; of
+    answers that are, the one that was drawn first is taken.
+    """
+    counts = Counter[str]()
+    chosen = defaultdict[str, list[ScoreQuestion]](list)
+    for kind, name in [*product(KINDS, pools)] * 2:
+        leads = [question.lead for question in chosen[name]]
+        pool = pools[name].get(kind.name, ())
+        questions = [question for question in pool if question.lead not in leads]
+        if questions and len(leads) < _MOST_LED:
+            question = min(questions, key=lambda question: counts[question.answer])
+            counts[question.answer] += 1
+            chosen[name].append(question)
+    return chosen
 
 
 class Composer:

@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeVar
 
 from music_evals.datasets_builders.msu.questions.chained import lead_to
 from music_evals.datasets_builders.msu.questions.reading import Cell, Reading, Voice
-from music_evals.notation.scores.chains import TARGET
 
 # 1 onset information, 2 notation and note, 3 chord and harmony, 4 texture and form
 Level = Literal[1, 2, 3, 4]
@@ -41,6 +40,7 @@ class ScoreQuestion:
     text: str
     answer: str
     answer_type: AnswerType
+    lead: str = ""  # the sentences that lead to its measure; see `chained`
 
 
 PLACES = 400
@@ -80,10 +80,11 @@ class Kind:
         """
         answers = set()
         for answer, *blanks in self.draw(reading, rng):
-            text = lead_to(self.wording.format(*blanks), leads)
-            if answer not in answers and (TARGET in text or not leads):
+            text = self.wording.format(*blanks)
+            lead, text = lead_to(text, leads) if leads else ("", text)
+            if answer not in answers and text:
                 answers.add(answer)
-                yield ScoreQuestion(self.level, self.name, text, answer, self.answer_type)
+                yield ScoreQuestion(self.level, self.name, text, answer, self.answer_type, lead)
 
 
 def evenly(cases: Callable[[Reading, Random], Cases], yes: str = "Yes", no: str = "No") -> Draw:
