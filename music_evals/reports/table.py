@@ -4,18 +4,17 @@ CSV.
 
 import csv
 import io
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import cache
-from importlib.resources import files
 from itertools import chain
 from math import ceil, isfinite, isnan, log10
 
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from music_evals.notation.toml_files import read_toml
 from music_evals.reports.sanitize import no_formula
 from music_evals.scorers.metrics.estimates import Estimate
 
@@ -38,8 +37,7 @@ _TEXT_WIDTH = 12  # columns of the terminal that longer text gets at least
 @cache
 def notes(table: str) -> tuple[str, ...]:
     """Return the notes of a table by its name in ``templates/notes.toml``; none if it has none."""
-    path = files("music_evals.reports") / "templates" / "notes.toml"
-    texts = tomllib.loads(path.read_text(encoding="utf-8")).get(table, ())
+    texts = read_toml(__package__, "templates/notes.toml").get(table, ())
     return tuple(map(str.strip, texts))
 
 

@@ -9,12 +9,10 @@ reading, and ``by_rules`` in the metadata has the value without it. Rewards neve
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from logging import getLogger
 from operator import mul
 from statistics import fmean
 from string import Template, ascii_uppercase
-from tomllib import loads
 from typing import Any, NamedTuple
 
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, model_roles
@@ -22,6 +20,7 @@ from inspect_ai.scorer import Score
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema, LimitExceededError
 
+from music_evals.notation.toml_files import read_toml
 from music_evals.scorers.explanations import asks_of, explained
 from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.estimates import flatten
@@ -220,8 +219,8 @@ def reading_prompt(question: str, labels: Mapping[str, str], reply: str) -> str:
 
 @cache
 def _template() -> Template:
-    text = (files("music_evals.benchmarks") / "answers.toml").read_text(encoding="utf-8")
-    return Template(loads(text)["reader"]["prompt"].strip())
+    facts = read_toml("music_evals.benchmarks", "answers.toml")
+    return Template(facts["reader"]["prompt"].strip())
 
 
 async def _ask(reader: Model, state: TaskState, labels: Mapping[str, str]) -> str:
