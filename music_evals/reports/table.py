@@ -223,10 +223,10 @@ class Table:
             widths.append(longest if numeric else min(longest, _TEXT_WIDTH))
         return widths
 
-    def to_markdown(self, level: int = 2) -> str:
-        """Return it as a section: a heading of this level, the table, its notes as a list."""
+    def to_markdown(self) -> str:
+        """Return it as a section: a heading, the table, its notes as a list."""
         ordered = self.measured_first()
-        lines = [f"{'#' * level} {self.title}", "", _line(ordered.columns)]
+        lines = [f"### {self.title}", "", _line(ordered.columns)]
         lines.append(_line(["---:" if numeric else "---" for numeric in ordered.is_numeric()]))
         lines += [_line(map(text, row)) for row in ordered.rows]
         if notes := self.shown_notes():
