@@ -8,7 +8,7 @@ reading, and ``by_rules`` in the metadata has the value without it. Rewards neve
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from logging import getLogger
 from operator import mul
 from statistics import fmean
@@ -35,12 +35,13 @@ from music_evals.scorers.readers.fields import (
     option_probabilities,
     read_fields,
 )
-from music_evals.scorers.readers.verdicts import Verdict
+from music_evals.scorers.readers.verdicts import Verdict, judge_option, plain_text
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
     make_score,
     read_reply,
+    required_metadata,
     sample_metric,
     was_cut,
 )
@@ -106,6 +107,21 @@ async def judge_choice(
         return shown.judge([*shown.labels].index(label), _RULE), facts
     reading = Reading("refused" if label == REFUSED else "unreadable", rule=_RULE)
     return Verdict(reading, right), facts
+
+
+def option_judge(
+    state: TaskState, right: str, official: str | None = None
+) -> Callable[[str], Verdict]:
+    """Return what judges a reply by rules, for a sample with options; see `judge_option`."""
+    return partial(
+        judge_option,
+        options=required_metadata(state, "options"),
+        right=right,
+        order=state.metadata.get("option_order"),
+        official=official,
+        plain=plain_text,
+        is_cut=was_cut(state.output.stop_reason),
+    )
 
 
 async def score_choice(

@@ -18,7 +18,7 @@ from inspect_ai.solver import TaskState
 from music_evals.scorers.answer_kinds import LABEL, AnswerKind, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
 from music_evals.scorers.answer_kinds.words import count_errors
-from music_evals.scorers.chosen_option import choice_details, score_choice
+from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.items import items_of
 from music_evals.scorers.metrics.estimates import (
@@ -30,7 +30,7 @@ from music_evals.scorers.metrics.estimates import (
 )
 from music_evals.scorers.metrics.resampling import Floats, bootstrap_interval
 from music_evals.scorers.readers.fields import FORM, judge_field
-from music_evals.scorers.readers.verdicts import Verdict, judge_option, plain_text
+from music_evals.scorers.readers.verdicts import Verdict
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
@@ -176,15 +176,8 @@ def typed_answer() -> Scorer:
 
 
 async def _score_label(state: TaskState, right: str, facts: dict[str, Any]) -> Score:
-    options: list[str] = required_metadata(state, "options")
-    judge = partial(
-        judge_option,
-        options=options,
-        right=right,
-        order=state.metadata.get("option_order"),
-        plain=plain_text,
-        is_cut=was_cut(state.output.stop_reason),
-    )
+    judge = option_judge(state, right)
+    options: list[str] = state.metadata["options"]
     score = await score_choice(state, right, options, judge, **facts)
     expected = options[ascii_uppercase.index(right)]
     score.metadata = {**(score.metadata or {}), "right_answer": expected}
