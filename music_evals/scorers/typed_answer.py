@@ -142,11 +142,11 @@ def _sides(scores: SampleScores) -> tuple[list[str], list[str]]:
 
 
 def _clips(scores: SampleScores) -> list[str]:
-    clips = []
-    for score in scores:
-        item, *_ = items_of(score.score, score.sample_id, score.sample_metadata or {})
-        clips.append(item.cluster)
-    return clips
+    return [
+        item.cluster
+        for score in scores
+        for item in items_of(score.score, score.sample_id, score.sample_metadata or {})
+    ]
 
 
 @scorer(metrics=[main_metric("score"), kind_figures(), readings(), choice_details()])
