@@ -15,6 +15,7 @@ import numpy as np
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.notation.grouping import group_by
 from music_evals.scorers.answer_kinds import LABEL, AnswerKind, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
 from music_evals.scorers.answer_kinds.words import count_errors
@@ -57,10 +58,7 @@ def kind_figures(scores: SampleScores) -> Figures:
     right keys.
     """
     figures: Estimates = {}
-    groups: dict[str, list[SampleScore]] = {}
-    for score in scores:
-        details = score.score.metadata or {}
-        groups.setdefault(str(details.get(_KIND, "")).partition(":")[0], []).append(score)
+    groups = group_by(scores, lambda score: str(_details(score).get(_KIND, "")).partition(":")[0])
     for name, compute in _FIGURES.items():
         if name in groups:
             figures |= compute(groups[name])

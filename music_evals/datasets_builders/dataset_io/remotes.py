@@ -197,7 +197,7 @@ def _look_up(remote: Remote, root: Path) -> _Wanted:
 
     remembered = root / f"{remote.hub.replace('/', '--')}.commit"
     revision = remote.commit or (remembered.read_text() if remembered.exists() else None)
-    download = partial(
+    download: Callable[..., Any] = partial(
         huggingface_hub.snapshot_download,
         remote.hub,
         repo_type="dataset",
@@ -218,7 +218,7 @@ def _look_up(remote: Remote, root: Path) -> _Wanted:
     return _Wanted(remote, commit, missing, [file.filename for file in files])
 
 
-def _cached_files(remote: Remote, download: Callable[..., str], error: Exception) -> _Wanted:
+def _cached_files(remote: Remote, download: Callable[..., Any], error: Exception) -> _Wanted:
     """Take the files from the Hub's cache, because the Hub cannot be asked; raise why if they are
     not there.
     """
