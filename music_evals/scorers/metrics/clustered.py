@@ -139,10 +139,15 @@ def macro_mean(values: Sequence[float], strata: Names) -> float:
         >>> macro_mean([1, 0, 0, 0, 1], "abbbb")
         0.625
     """
+    return fmean(means_by_name(values, strata))
+
+
+def means_by_name(values: Sequence[float], names: Names) -> list[float]:
+    """The mean of the values of each name."""
     groups: dict[Hashable, list[float]] = {}
-    for value, name in zip(values, strata, strict=True):
+    for value, name in zip(values, names, strict=True):
         groups.setdefault(name, []).append(value)
-    return fmean(map(fmean, groups.values()))
+    return [*map(fmean, groups.values())]
 
 
 def checked_outcomes(name: str, given: Outcomes, clusters: Names | None = None) -> Floats:
