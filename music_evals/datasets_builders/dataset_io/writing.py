@@ -1,7 +1,7 @@
 """Writing dataset folders in the layout of the Hugging Face Hub."""
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ def write_dataset(
     provenance: Provenance,
     overwrite: bool = False,
     extra_files: Mapping[str, bytes] | None = None,
+    card: Callable[[Provenance], str] = make_card,
     option_floors: bool = False,
 ) -> Provenance:
     """Write a dataset folder, all of it or nothing, and return its completed provenance.
@@ -52,6 +53,7 @@ def write_dataset(
             A training set (`Provenance.decontamination`) gets no floors and no canary.
         overwrite: whether a dataset folder of ours may be replaced.
         extra_files: further files by path in the folder, such as the licence of the source.
+        card: makes the content of ``README.md`` from the completed provenance.
         option_floors: whether floors have those of rules that see the options alone.
 
     Raises:
@@ -85,7 +87,7 @@ def write_dataset(
                 provenance.benchmark, folder, counts, floors, option_floors=option_floors
             )
         complete = dataclasses.replace(provenance, counts=counts, floors=floors, files=files)
-        (folder / CARD_FILE).write_text(make_card(complete), encoding="utf-8")
+        (folder / CARD_FILE).write_text(card(complete), encoding="utf-8")
         (folder / PROVENANCE_FILE).write_text(complete.to_json(), encoding="utf-8")
     return complete
 

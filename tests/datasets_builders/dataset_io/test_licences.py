@@ -4,7 +4,6 @@ own.
 
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from datasets import Features, Value
@@ -37,8 +36,9 @@ def check(
     }
     provenance = Provenance(dataset, "1.0", source, licence)
     features = dict.fromkeys(rows, COLUMNS)
-    with patch("music_evals.datasets_builders.dataset_io.writing.make_card", str):
-        provenance = write_dataset(folder, rows, features=features, provenance=provenance, **more)
+    provenance = write_dataset(
+        folder, rows, features=features, card=str, provenance=provenance, **more
+    )
     try:
         return check_publishable(folder, provenance).licence_label
     except DatasetError as error:
