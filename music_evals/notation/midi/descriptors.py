@@ -31,7 +31,7 @@ et al., "MusPy: A toolkit for symbolic music generation" (ISMIR 2020), and its `
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -63,7 +63,12 @@ def describe(midi: bytes, protocol: Protocol = "strict") -> Described:
 
     Raises:
         DescriptorError: the bytes are no MIDI file, or more than `note_arrays.MAX_BYTES`.
+        ValueError: there is no such protocol.
     """
+    if protocol not in get_args(Protocol):
+        raise ValueError(
+            f"protocol {protocol!r} is unknown; accepted are {', '.join(get_args(Protocol))}"
+        )
     notes = read_note_arrays(midi)
     if not len(notes.onset):
         return Described(

@@ -136,9 +136,11 @@ def test_a_metre_that_no_steps_fit_has_no_groove(metre: bytes) -> None:
     assert describe(midi, "paper") == describe(piece(TWO_MEASURES, METRE_4_4), "paper")
 
 
-def test_no_midi_is_refused() -> None:
+def test_no_midi_and_no_protocol_are_refused() -> None:
     with pytest.raises(DescriptorError, match="MIDI file"):
         describe(b"")
+    with pytest.raises(ValueError, match="'loose' is unknown; accepted are strict, paper"):
+        describe(piece(TWO_MEASURES), "loose")  # type: ignore[arg-type]
 
 
 def check_against_muspy(midi: bytes) -> None:
