@@ -77,12 +77,14 @@ def js_similarity(reference: Fit, generated: npt.ArrayLike, *, names: Sequence[s
     Args:
         reference: fits of k descriptors, from `fit_of`.
         generated: (m, k) values of k descriptors of m pieces, NaN where a piece has none.
-        names: of the k descriptors.
+        names: of the k descriptors, all different.
 
     Raises:
-        ValueError: an array has another shape or holds infinities.
+        ValueError: an array has another shape or holds infinities, or two names are equal.
     """
     values = _checked("generated", generated, len(reference.mean))
+    if len(names) != values.shape[1] or len(set(names)) != len(names):
+        raise ValueError(f"names are {list(names)}; {values.shape[1]} different ones are needed")
     (mean_r, std_r), (mean_g, std_g) = _numbers(reference), _fit(values)
     divergences = gaussian_divergences(mean_r, std_r, mean_g, std_g)
     pairs = zip(reference.reasons, _problems(names, "generated", values), strict=True)

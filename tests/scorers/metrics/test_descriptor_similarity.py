@@ -226,6 +226,7 @@ def test_the_interval_holds_what_as_many_pieces_give_on_average(count: int) -> N
         ([[1.0, 2.0]], [[1.0]], "ab", r"generated has the shape \(1, 1\); pieces by 2 descriptors"),
         ([[1.0]], [[np.inf]], "a", "generated holds infinities"),
         ([[1.0]], [[1.0]], "ab", r"reference has the shape \(1, 1\); pieces by 2 descriptors"),
+        ([[1.0, 2.0]], [[1.0, 2.0]], "aa", "2 different ones are needed"),
     ],
 )
 def test_what_is_no_set_of_pieces(
