@@ -36,14 +36,14 @@ def midi_to_lilypond(midi: bytes) -> str:
     )
 
 
-def musicxml_to_lilypond(musicxml: str) -> str:
+def musicxml_to_lilypond(musicxml: str, *, limits: Limits = _LIMITS) -> str:
     """Convert MusicXML to LilyPond code with relative pitches by musicxml2ly; ConversionError if it
     fails.
 
     The sandbox is needed because musicxml2ly evaluates some of its input as Python.
     """
     arguments = ["--relative", "--loglevel=WARN", "--output=-", "score.xml"]
-    return _convert("musicxml2ly", arguments, musicxml.encode())
+    return _convert("musicxml2ly", arguments, musicxml.encode(), limits=limits)
 
 
 def modernise(text: str) -> str:
@@ -62,13 +62,18 @@ def modernise(text: str) -> str:
 
 
 def _convert(
-    tool: str, arguments: Sequence[str], content: bytes, *, result: str | None = None
+    tool: str,
+    arguments: Sequence[str],
+    content: bytes,
+    *,
+    result: str | None = None,
+    limits: Limits = _LIMITS,
 ) -> str:
     """Run a converter on a file with the name of the last argument; the text is in the file
     `result`, or printed.
     """
-    if len(content) > max_input_bytes(_LIMITS):
-        raise ConversionError(f"{tool} {stop_reason('input', _LIMITS)}")
+    if len(content) > max_input_bytes(limits):
+        raise ConversionError(f"{tool} {stop_reason('input', limits)}")
     root = lilypond_folder()
     # The package wraps a shell script around each converter, which cannot run in the sandbox.
     python, script = (str(root / "libexec" / name) for name in ("python3.10", tool))
@@ -78,13 +83,13 @@ def _convert(
         {arguments[-1]: content},
         collect=[result] if result else [],
         readable=(root, bytecode) if bytecode.is_dir() else (root,),
-        limits=_LIMITS,
+        limits=limits,
     )
     messages = (
         " ".join(ended.stderr.replace(f"{root}/", "lilypond/").split())[-1000:] or "no message"
     )
     if ended.stopped:
-        reason = stop_reason(ended.stopped, _LIMITS)
+        reason = stop_reason(ended.stopped, limits)
         raise ConversionError(f"{tool} {reason}: {messages}", is_measured=ended.stopped != "clock")
     text = ended.stdout if result is None else ended.files.get(result, b"").decode(errors="replace")
     if ended.status != 0 or not text:

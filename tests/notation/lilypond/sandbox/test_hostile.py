@@ -20,7 +20,6 @@ from string import Template
 
 import pytest
 
-from music_evals.notation.lilypond import converters
 from music_evals.notation.lilypond.compiler import Compiled, compile_text, compile_texts
 from music_evals.notation.lilypond.converters import (
     ConversionError,
@@ -236,9 +235,7 @@ def test_only_plain_files_come_back(target: Target, confinement: Confinement) ->
     assert target.secret.read_text(encoding="utf-8") == SECRET
 
 
-def test_converters_are_confined(
-    target: Target, confinement: Confinement, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_converters_are_confined(target: Target, confinement: Confinement) -> None:
     """What stands in an <alter> is evaluated by musicxml2ly, as Python."""
 
     def document(alteration: str) -> str:
@@ -255,9 +252,8 @@ def test_converters_are_confined(
     if confinement != available_confinement():
         return
     assert "cis'" in musicxml_to_lilypond(document("1"))
-    with pytest.raises(ConversionError, match="midi2ly ended"):
-        midi_to_lilypond(b"MThd" + b"\xff" * 1000)
-    monkeypatch.setattr(converters, "_LIMITS", Limits(seconds=1))
     loop = "[0 for _ in iter(int, 1)]"
     with pytest.raises(ConversionError, match="stopped after 1 s of CPU time"):
-        musicxml_to_lilypond(document(loop))
+        musicxml_to_lilypond(document(loop), limits=Limits(seconds=1))
+    with pytest.raises(ConversionError, match="midi2ly ended"):
+        midi_to_lilypond(b"MThd" + b"\xff" * 1000)
