@@ -20,8 +20,10 @@ from inspect_ai.solver import Generate, Solver, TaskState
 from inspect_ai.util import sample_limits, suspend_working_limit
 
 from music_evals.notation.audio.rendering import render_mp3
+from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.pictures import opening
 from music_evals.notation.lilypond.sandbox.slots import cores
+from music_evals.notation.lilypond.writing import LIMITS
 from music_evals.notation.midi.piano_roll import piano_roll
 from music_evals.notation.scores.pages import engrave_pages
 
@@ -106,7 +108,9 @@ def render_media(media: Mapping[str, Any]) -> list[Content]:
             "sound", partial(_played_abc, abc)
         )
     if text := media.get("lilypond"):
-        content += _rendered("picture", partial(opening, text))
+        content += _rendered(
+            "picture", partial(opening, text, limits=LIMITS, cache=lilypond_cache())
+        )
     return content
 
 

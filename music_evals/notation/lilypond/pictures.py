@@ -7,9 +7,10 @@ before it is decoded.
 
 import io
 from importlib.resources import files
+from pathlib import Path
 
-from music_evals.notation.lilypond.compiler import compile_text, lilypond_cache
-from music_evals.notation.lilypond.writing import LIMITS
+from music_evals.notation.lilypond.compiler import compile_text
+from music_evals.notation.lilypond.sandbox import Limits
 
 MAX_WIDTH = 1000  # pixels; wider pictures are scaled down
 
@@ -26,27 +27,29 @@ class PictureError(ValueError):
     """LilyPond makes no picture of a text."""
 
 
-def first_system(text: str) -> bytes:
-    """Engrave the first system of a text's first score; result and errors as for `opening`."""
-    return _engrave(text, 12, 0)
+def first_system(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes:
+    """Engrave the first system of a text's first score; arguments, result and errors as for
+    `opening`.
+    """
+    return _engrave(text, 12, 0, limits, cache)
 
 
-def opening(text: str) -> bytes:
+def opening(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes:
     """Engrave about a page of a text's first score, at most its first 64 whole notes.
 
     Returns a PNG in four shades of grey, at most `MAX_WIDTH` pixels wide. A staff is about 27
     pixels high. PictureError says why there is none: LilyPond draws nothing, fails, or makes a file
     that is no such picture.
     """
-    return _engrave(text, 64, _PAGE)
+    return _engrave(text, 64, _PAGE, limits, cache)
 
 
-def _engrave(text: str, whole_notes: int, room: int) -> bytes:
+def _engrave(
+    text: str, whole_notes: int, room: int, limits: Limits | None, cache: Path | None
+) -> bytes:
     extent = f"#(define notes-wanted {whole_notes})\n#(define room-wanted {room})\n"
     settings = extent + _SETTINGS.read_text(encoding="utf-8")
-    compiled = compile_text(
-        text, settings=settings, collect=[_FILE], limits=LIMITS, cache=lilypond_cache()
-    )
+    compiled = compile_text(text, settings=settings, collect=[_FILE], limits=limits, cache=cache)
     if _FILE not in compiled.files:
         raise PictureError(compiled.problem or "LilyPond draws nothing")
     picture = _reduce(compiled.files[_FILE])

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import NotRequired, TypedDict, get_args
 
-from music_evals.notation.lilypond.compiler import LilyPondError
+from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_cache
 from music_evals.notation.lilypond.pictures import first_system
 from music_evals.notation.lilypond.sandbox import SandboxError
-from music_evals.notation.lilypond.writing import compile_reply, complete_code
+from music_evals.notation.lilypond.writing import LIMITS, compile_reply, complete_code
 from music_evals.notation.midi.descriptors import DescriptorError, Protocol, describe
 from music_evals.notation.midi.piano_roll import piano_roll
 from music_evals.scorers.readers import format_error
@@ -73,7 +73,9 @@ def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> P
             reason = str(error) if isinstance(error, DescriptorError) else format_error(error)
             piece["descriptors"][name], piece["undefined"][name] = {}, {"": reason}
     drawings: dict[str, Callable[[], bytes | None]] = {
-        "system": partial(first_system, complete_code(written.code)),
+        "system": partial(
+            first_system, complete_code(written.code), limits=LIMITS, cache=lilypond_cache()
+        ),
         "roll": partial(piano_roll, written.midi),
     }
     for name, draw in drawings.items() if pictures else ():

@@ -17,6 +17,7 @@ from music_evals.notation.lilypond.pictures import (
     first_system,
     opening,
 )
+from music_evals.notation.lilypond.sandbox import Limits
 
 pytestmark = pytest.mark.usefixtures("lilypond_runs")
 
@@ -92,7 +93,7 @@ def test_the_first_score_is_drawn_whether_in_a_book_or_for_midi_alone() -> None:
 @pytest.mark.parametrize(("attack", "why"), CASES["attacks"])
 def test_attacks_and_texts_without_music_give_no_picture(attack: str, why: str) -> None:
     with pytest.raises(PictureError, match=why):
-        first_system('\\version "2.24.3"\n' + attack)
+        first_system('\\version "2.24.3"\n' + attack, limits=Limits(seconds=10))
 
 
 def test_files_are_checked_before_they_are_decoded() -> None:
