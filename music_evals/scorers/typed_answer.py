@@ -140,11 +140,11 @@ def _sides(scores: SampleScores) -> tuple[list[str], list[str]]:
 
 
 def _clips(scores: SampleScores) -> list[str]:
-    return [
-        item.cluster
-        for score in scores
-        for item in items_of(score.score, score.sample_id, score.sample_metadata or {})
-    ]
+    clips = []
+    for score in scores:
+        item, *_ = items_of(score.score, score.sample_id, score.sample_metadata or {})
+        clips.append(item.cluster)
+    return clips
 
 
 @scorer(metrics=[main_metric("score"), kind_figures(), readings(), choice_details()])
