@@ -140,11 +140,10 @@ def _sides(scores: SampleScores) -> tuple[list[str], list[str]]:
 
 
 def _clips(scores: SampleScores) -> list[str]:
-    clips = []
-    for score in scores:
-        item, *_ = items_of(score.score, score.sample_id, score.sample_metadata or {})
-        clips.append(item.cluster)
-    return clips
+    return [
+        items_of(score.score, score.sample_id, score.sample_metadata or {})[0].cluster
+        for score in scores
+    ]
 
 
 @scorer(metrics=[main_metric("score"), kind_figures(), readings(), choice_details()])
