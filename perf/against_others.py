@@ -2,14 +2,14 @@
 
 All tools ask the same questions of ZIQI-Eval, each in a process of its own, and write a log of
 every sample. Models are dummies without delay; those of bare Inspect and of the suite's task write
-the same reply. `music-evals run` in shards asks ``baseline/chance``.
+the same reply.
 
     python perf/against_others.py data/ziqi [--questions 1000,3000,10000,14000] [--repeats 5]
-        [--shards 1,2] [--reply answer|long|unread] [--lm-eval VENV/bin/python]
+        [--reply answer|long|unread] [--lm-eval VENV/bin/python]
 
 The dataset is a folder that `music-evals build ziqi` wrote. lm-evaluation-harness
 (``lm_eval[api]``) needs an environment of its own; without `--lm-eval` it is left out. The tools
-take turns; a row has the least CPU time of all repeats. Memory is the sum over a tool's processes.
+take turns; a row has the least CPU time of all repeats. Memory is the peak of the tool's process.
 A log's bytes are those of its file.
 """
 
@@ -23,7 +23,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import psutil
 import typer
 from inspect_ai import Task, task
 from inspect_ai import eval as inspect_eval
@@ -40,7 +39,6 @@ REPLIES: Mapping[str, str] = {
     "long": f"{LONG}\n[[答案：B]]",
     "unread": LONG,
 }
-SUITE = "from music_evals.commands.main import app; app()"
 LM_EVAL_TASK = """\
 task: questions
 dataset_path: json
@@ -55,9 +53,7 @@ metric_list: [{metric: exact_match}]
 
 
 class Run(NamedTuple):
-    """What one run took: CPU seconds, seconds, peak memory of all processes in MiB, and bytes of
-    its logs.
-    """
+    """What one run took: CPU seconds, seconds, peak memory in MiB, and bytes of its logs."""
 
     cpu: float
     seconds: float
@@ -95,34 +91,18 @@ def measure(command: Sequence[str], folder: Path) -> Run:
     paths = {"HF_HOME": f"{folder}/huggingface", "PYTHONPATH": str(Path(__file__).parents[1])}
     environment = {**os.environ, **paths, "HF_HUB_OFFLINE": "1"}
     output = folder / "output.txt"
-    before, started, peak, cpu = _logged(folder), time.perf_counter(), 0, 0.0
+    before, started = _logged(folder), time.perf_counter()
     with output.open("wb") as file:
         process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=file, env=environment)
-        ended = 0
-        while not ended:
-            seconds, resident = spent(process.pid)
-            cpu, peak = max(cpu, seconds), max(peak, resident)
-            time.sleep(0.2)
-            ended, status, used = os.wait4(process.pid, os.WNOHANG)
+        _, status, used = os.wait4(process.pid, 0)
     if status:
         sys.exit(f"{' '.join(command)} failed:\n{output.read_text(errors='replace')[-3000:]}")
-    cpu = max(cpu, used.ru_utime + used.ru_stime)
-    return Run(cpu, time.perf_counter() - started, peak / 2**20, _logged(folder) - before)
+    cpu, seconds = used.ru_utime + used.ru_stime, time.perf_counter() - started
+    return Run(cpu, seconds, used.ru_maxrss / 1024, _logged(folder) - before)
 
 
 def _logged(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*.eval"))
-
-
-def spent(pid: int) -> tuple[float, int]:
-    """The CPU seconds so far of a process and those below it, and their resident bytes."""
-    try:
-        root = psutil.Process(pid)
-        processes = [root, *root.children(recursive=True)]
-        seconds = sum(sum(process.cpu_times()[:4]) for process in processes)
-        return seconds, sum(process.memory_info().rss for process in processes)
-    except psutil.NoSuchProcess:  # ended while it was counted
-        return 0.0, 0
 
 
 def write_questions(dataset: Path, folder: Path, limit: int) -> int:
@@ -139,7 +119,7 @@ def write_questions(dataset: Path, folder: Path, limit: int) -> int:
 
 
 def commands(
-    dataset: Path, folder: Path, reply: str, questions: int, shards: Sequence[str], lm_eval: str
+    dataset: Path, folder: Path, reply: str, questions: int, lm_eval: str
 ) -> dict[str, list[str]]:
     """The command of each tool."""
     own = [str(dataset), str(folder), reply, str(questions)]
@@ -147,13 +127,6 @@ def commands(
         "bare Inspect": [sys.executable, __file__, "ask", "bare", *own],
         "the suite's task": [sys.executable, __file__, "ask", "suite", *own],
     }
-    for count in shards:
-        words = (
-            f"run ziqi_comprehension --model baseline/chance -T dataset={dataset} "
-            f"--limit {questions} --display none --shards {count} --max-connections 64 "
-            f"--log-dir {folder}/{count}-{time.time()}"
-        )
-        tools[f"music-evals run, {count} shards"] = [sys.executable, "-c", SUITE, *words.split()]
     if lm_eval:
         words = (
             f"-m lm_eval --model dummy --tasks questions --include_path {folder} --log_samples "
@@ -167,7 +140,6 @@ def main(
     dataset: Path,
     questions: str = "3000",
     repeats: int = 3,
-    shards: str = "",
     reply: str = "answer",
     lm_eval: str = "",
 ) -> None:
@@ -179,8 +151,7 @@ def main(
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name)
                 count = write_questions(dataset, folder, limit)
-                counts = [part for part in shards.split(",") if part]
-                tools = commands(dataset, folder, reply, count, counts, lm_eval)
+                tools = commands(dataset, folder, reply, count, lm_eval)
                 for tool, command in tools.items():
                     runs.setdefault(tool, []).append(measure(command, folder))
         print(f"\n{count} questions, reply {reply}, load {os.getloadavg()[0]:.1f}\n")

@@ -4,7 +4,7 @@ Each task starts in a process of its own, with an empty folder in MUSIC_EVALS_CA
 eval FILE@TASK` starts it. The measurement ends when the task asks the model for the first time. CPU
 seconds include all processes that the task started and waited for.
 
-    python perf/first_call.py [--only lilybench] [--root CLONE]
+    python perf/first_call.py [--only lilybench]
 """
 
 import json
@@ -63,14 +63,13 @@ def ask(task: str, params: dict[str, Any]) -> None:
         )
 
 
-def measure(task: str, params: dict[str, Any], root: str) -> dict[str, float]:
+def measure(task: str, params: dict[str, Any]) -> dict[str, float]:
     """Return seconds and CPU seconds of a start from an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
         started = time.time()
         ended = subprocess.run(
             [sys.executable, os.path.abspath(__file__), "ask", task, json.dumps(params)],
-            env={**os.environ, "MUSIC_EVALS_CACHE": cache, "PYTHONPATH": root},
-            cwd=root,
+            env={**os.environ, "MUSIC_EVALS_CACHE": cache, "PYTHONPATH": os.getcwd()},
             stdout=subprocess.PIPE,
             text=True,
             check=True,
@@ -79,16 +78,16 @@ def measure(task: str, params: dict[str, Any], root: str) -> dict[str, float]:
         return {**figures, "wall": figures["at"] - started}
 
 
-def main(only: str = "", root: str = ".") -> None:
+def main(only: str = "") -> None:
     """Print a row for each start."""
-    plain = measure("", {}, os.path.abspath(root))
+    plain = measure("", {})
     print(
         "| start | seconds | of CPU | ratio of CPU to the plain start |\n|---|---|---|---|",
         flush=True,
     )
     for name, (task, params) in STARTS.items():
         if only in name or name == PLAIN:
-            figures = plain if name == PLAIN else measure(task, params, os.path.abspath(root))
+            figures = plain if name == PLAIN else measure(task, params)
             ratio = figures["cpu"] / plain["cpu"]
             print(
                 f"| {name} | {figures['wall']:.1f} | {figures['cpu']:.1f} | {ratio:.1f} |",

@@ -5,8 +5,8 @@ It sends two requests, as many as a formulation that is valid at once. It does s
 call in between and once without: the difference is the cost of the tool event in a log of LogicLM.
 
 Both tasks run alternately in one process with the same flags, from making the task to writing its
-log. Compare the ratios of CPU times: other work on the machine changes them least. Sound and
-pictures in the log are off (`media=0`).
+log. Times are of the CPU: other work on the machine changes them least. Sound and pictures in the
+log are off (`media=0`).
 
     python perf/harness.py [--samples 500] [--repeats 10] [--model baseline/chance]
 """
@@ -68,36 +68,34 @@ def bare_task(samples: list[Sample], asker: Solver) -> Task:
     return bare()
 
 
-def measure(make: Callable[[], Task], model: str) -> tuple[float, float]:
-    """Run a task; return its CPU seconds and its wall-clock seconds.
+def measure(make: Callable[[], Task], model: str) -> float:
+    """Run a task; return its CPU seconds.
 
     The display and its metrics are off: Inspect computes them more often in a longer run.
     """
-    cpu, wall = time.process_time(), time.perf_counter()
+    started = time.process_time()
     options = {"display": "none", "score_display": False, "log_realtime": False}
     with tempfile.TemporaryDirectory() as folder:
         (log,) = inspect_eval(make(), model=model, log_dir=folder, **options)
     assert log.status == "success", log.error
-    return time.process_time() - cpu, time.perf_counter() - wall
+    return time.process_time() - started
 
 
 def compare(title: str, make: Callable[[], Task], asker: Solver, model: str, repeats: int) -> None:
-    """Run a task and a bare one alternately, and print the median ratio of their times.
+    """Run a task and a bare one alternately, and print the median ratio of their CPU times.
 
     The first pair pays for imports and caches, and is left out.
     """
     samples = list(make().dataset)
     makers = (make, lambda: bare_task(samples, asker))
     pairs = [[measure(maker, model) for maker in makers] for _ in range(repeats + 1)][1:]
-    for clock, name in enumerate(("CPU", "wall-clock")):
-        suite, bare = ([pair[side][clock] for pair in pairs] for side in (0, 1))
-        ratios = sorted(ours / theirs for ours, theirs in zip(suite, bare, strict=True))
-        print(
-            f"{title}: {name} {statistics.median(suite):.4g} s, bare Inspect "
-            f"{statistics.median(bare):.4g} s, median ratio of {repeats} pairs "
-            f"{statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f})",
-            flush=True,
-        )
+    ratios = sorted(ours / theirs for ours, theirs in pairs)
+    suite, bare = map(statistics.median, zip(*pairs, strict=True))
+    print(
+        f"{title}: {suite:.4g} s of CPU, bare Inspect {bare:.4g} s, median ratio of "
+        f"{repeats} pairs {statistics.median(ratios):.3f} ({ratios[0]:.3f} to {ratios[-1]:.3f})",
+        flush=True,
+    )
 
 
 def main(samples: int = 500, repeats: int = 10, model: str = "baseline/chance") -> None:

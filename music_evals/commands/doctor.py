@@ -155,16 +155,16 @@ def doctor() -> None:
     """Say which features work on this machine, and how to install what is missing."""
     console = Console()
     with console.status("examining this machine"), ThreadPoolExecutor() as pool:
-        outcomes = list(pool.map(_try, CHECKS))
+        outcomes = [*zip(CHECKS, pool.map(_try, CHECKS), strict=True)]
     table = Table("feature", "works", "found", "what to do")
     for column in table.columns:
         column.overflow = "fold"  # a path cut short is of no use
-    for check, (works, detail) in zip(CHECKS, outcomes, strict=True):
+    for check, (works, detail) in outcomes:
         # Details may hold square brackets, which are no markup.
         state, remedy = ("[green]yes[/]", "") if works else ("[yellow]no[/]", check.remedy)
         table.add_row(check.feature, state, Text(detail), Text(remedy))
     console.print(table)
-    if not all(works for check, (works, _) in zip(CHECKS, outcomes, strict=True) if check.required):
+    if not all(works for check, (works, _) in outcomes if check.required):
         console.print("Without the packages and sound the suite does not work.", style="red")
         raise typer.Exit(1)
 

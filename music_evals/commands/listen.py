@@ -12,7 +12,7 @@ from typing import Annotated
 from typer import Argument, BadParameter, Option
 
 from music_evals import benchmarks
-from music_evals.commands.output import TaskArguments, errors_in_a_line, path_of, say
+from music_evals.commands.output import TaskArguments, errors_in_a_line, path_of, plain_name, say
 from music_evals.commands.run import conditions, folder_problem, parse_arguments, show_scores
 
 # Scorers of tasks that a person can answer.
@@ -98,12 +98,7 @@ def _listener(host: str, port: int) -> socket:
 def _task_named(name: str) -> benchmarks.TaskFacts:
     """The task of a name; BadParameter with the names of all tasks that a person can be asked."""
     tasks = [task for task in benchmarks.all_tasks() if task.metric.partition("/")[0] in _SCORERS]
-    short = (
-        name.removeprefix("music_evals/")
-        .removeprefix("evals/")
-        .replace(".py@", "_")
-        .removesuffix(".py")
-    )
+    short = plain_name(name)
     named = [task for task in tasks if short in _full_names(task)]
     if not named:
         named = [task for task in tasks if short in _short_names(task)]

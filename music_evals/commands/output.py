@@ -13,11 +13,12 @@ from rich.console import Console
 from rich.table import Table
 from typer import BadParameter, Option
 
+from music_evals.datasets_builders.progress import counting_pieces
 from music_evals.notation.extras import install
 from music_evals.reports.sanitize import plain
 
 if TYPE_CHECKING:
-    from music_evals.datasets_builders.dataset_io import Provenance
+    from music_evals.datasets_builders.dataset_io import DatasetSpec, Provenance
     from music_evals.reports.table import Table as ReportTable
 
 _REASON = 160  # characters of a reason; convert-ly's may hold whole tracebacks
@@ -91,6 +92,18 @@ def building(out: Path, *, overwrite: bool) -> Iterator[Console]:
     except (DatasetError, LilyPondError, SandboxError, OSError) as error:
         raise failed(error) from error
     say(f"Wrote {out}")
+
+
+def build_as_it_is(
+    benchmark: "DatasetSpec", out: Path, source: str | None, *, overwrite: bool
+) -> None:
+    """Build a dataset without further options, and print its numbers of rows."""
+    from music_evals.datasets_builders.dataset_io import build_dataset
+
+    with building(out, overwrite=overwrite) as console:
+        with counting_pieces(console) as advance:
+            provenance = build_dataset(benchmark, out, source, on_piece=advance)
+        say_counts(provenance.counts)
 
 
 def plain_name(name: str) -> str:

@@ -528,9 +528,7 @@ def _shorten_tracebacks() -> None:
     from inspect_ai._display.core import results
 
     shown: Any = results
-    shown.rich_traceback = lambda kind, value, _: Text(
-        f"{kind.__name__}: {str(value).strip().rpartition(chr(10))[2]}"
-    )
+    shown.rich_traceback = lambda kind, value, _: Text(f"{kind.__name__}: {_last_line(str(value))}")
 
 
 def _claim_no_success_after_an_interrupt() -> None:

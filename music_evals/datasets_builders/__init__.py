@@ -6,16 +6,13 @@ that is the module of its tasks (see `questions.question_set`). The module of a 
 overwrite)``, that is ``music-evals build NAME``.
 """
 
-import tomllib
-from collections.abc import Callable, Hashable, Iterable
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
-T = TypeVar("T")
-Key = TypeVar("Key", bound=Hashable)
+from music_evals.notation.grouping import group_by as group_by
+from music_evals.notation.toml_files import read_toml
 
 
 def builder(dataset: str) -> ModuleType:
@@ -33,17 +30,4 @@ def read_table(path: str) -> dict[str, Any]:
     """Read a TOML file of this folder, such as ``names/ziqi.toml``; do not change the result, which
     is cached.
     """
-    table: dict[str, Any] = tomllib.loads(files(__name__).joinpath(path).read_text("utf-8"))
-    return table
-
-
-def group_by(items: Iterable[T], key: Callable[[T], Key]) -> dict[Key, list[T]]:
-    """Group items with the same key; groups and their items stay in order.
-
-    >>> group_by(["do", "re", "si", "mi"], lambda name: name[1])
-    {'o': ['do'], 'e': ['re'], 'i': ['si', 'mi']}
-    """
-    groups: dict[Key, list[T]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
+    return read_toml(__name__, path)

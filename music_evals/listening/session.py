@@ -30,7 +30,7 @@ from inspect_ai.solver import Solver, TaskState
 from music_evals.baselines.human import HumanAPI
 from music_evals.datasets_builders.questions.media_questions import MARK
 from music_evals.solvers.media import MEDIA
-from music_evals.solvers.stimulus import question_message
+from music_evals.solvers.stimulus import question_message, question_place
 
 LONGEST = 2000  # characters of an answer in words
 _LOCKS: dict[Path, IO[bytes]] = {}  # files that this process has open
@@ -71,9 +71,7 @@ class Session:
             metadata=metadata,
         )
         messages = (await self.task.solver(state, send_nothing)).messages
-        place = next(
-            at for at in reversed(range(len(messages))) if "asks" in (messages[at].metadata or {})
-        )
+        place = question_place(messages)
         facts = (messages[place].metadata or {})["asks"]
         answers: list[str] = facts.get("answers") or []
         options = facts.get("options") or metadata.get("options") or answers

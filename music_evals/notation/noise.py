@@ -16,11 +16,9 @@ Example:
 
 import io
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import product
 from random import Random
 
@@ -29,6 +27,7 @@ import numpy as np
 from music_evals.notation.midi.files import midi_to_text, parse_midi_text, write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 from music_evals.notation.scores.pages import engrave_pages
+from music_evals.notation.toml_files import read_toml
 
 _METRES = {"2/4": 4, "3/4": 6, "4/4": 8, "6/8": 6}  # metre → eighths of a measure
 _PITCHES = range(48, 85)
@@ -51,10 +50,7 @@ class _Notation:
 
 
 _NOTATIONS = {
-    name: _Notation(**fields)
-    for name, fields in tomllib.loads(
-        files(__package__).joinpath("noise.toml").read_text(encoding="utf-8")
-    ).items()
+    name: _Notation(**fields) for name, fields in read_toml(__package__, "noise.toml").items()
 }
 
 

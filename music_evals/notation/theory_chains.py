@@ -6,18 +6,16 @@ quarter notes a minute.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from importlib.resources import files
 from itertools import chain, product
 from typing import Any
 
+from music_evals.notation.toml_files import read_toml
+
 LABELS = "PQRSTUWXYZ"
 """Labels of results; they are neither names of notes nor V, a numeral."""
-TABLES: Mapping[str, Any] = tomllib.loads(
-    files(__package__).joinpath("theory_chains.toml").read_text("utf-8")
-)
+TABLES: Mapping[str, Any] = read_toml(__package__, "theory_chains.toml")
 
 
 Link = tuple[Any, Any]  # a step and the word in its blank, as in ``theory_chains.toml``

@@ -8,7 +8,7 @@ so that a baseline changes no p of two models.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import comb, isnan
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from music_evals.benchmarks import load
+from music_evals.notation.grouping import group_by
 from music_evals.reports.records import Records
 from music_evals.reports.table import (
     P_DECIMALS,
@@ -236,7 +237,7 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
     """Runs with the base value of a factor beside those with another one."""
     pairs: list[PairedRow | None] = []
     probes: Rows = []
-    for group in _grouped(runs, lambda run: run.rest(factor)):
+    for group in group_by(runs, lambda run: run.rest(factor)).values():
         by_value = {run.factors[factor]: run for run in group}
         base = by_value.pop(ARMS[factor], None)
         for value, run in by_value.items():
@@ -258,7 +259,7 @@ def _models_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -
     """Models under the same condition, on the same questions."""
     rows = []
     untested: Counter[bool] = Counter()
-    for group in _grouped(runs, lambda run: run.rest("model")):
+    for group in group_by(runs, lambda run: run.rest("model")).values():
         without_baseline = comb(sum(not run.is_baseline for run in group), 2)
         untested[False] += without_baseline
         untested[True] += comb(len(group), 2) - without_baseline
@@ -339,7 +340,7 @@ def _contrasts(
     its values.
     """
     orders = _facts(benchmark).get("orders", {})
-    for group in _grouped(runs, lambda run: (run.questions, run.factors["model"])):
+    for group in group_by(runs, lambda run: (run.questions, run.factors["model"])).values():
         for pair in combinations(group, 2):
             first, second = (run.factors for run in pair)
             shared = first.keys() & second.keys()
@@ -472,10 +473,3 @@ def _tests(
         [*notes("effects" if is_effects else "tests"), *run_notes(records.current(benchmark))],
         optional=_OPTIONAL,
     )
-
-
-def _grouped(values: Iterable[PairedRun], key: Callable[[PairedRun], Any]) -> list[list[PairedRun]]:
-    groups: dict[Any, list[PairedRun]] = {}
-    for value in values:
-        groups.setdefault(key(value), []).append(value)
-    return list(groups.values())

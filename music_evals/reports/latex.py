@@ -7,14 +7,13 @@ narrow.
 """
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from importlib.resources import files
 
 from jinja2 import Template
 
+from music_evals.notation.toml_files import read_toml
 from music_evals.reports.page import environment
 from music_evals.reports.table import Cell, Table, interval, notes, number, text
 from music_evals.scorers.metrics.estimates import Estimate
@@ -31,9 +30,7 @@ _WORDS = re.compile(r" |(?<=-)")  # of the heading of a number, a line each
 _PIECES = re.compile(r" |(?<=[/_=@-])")
 _BREAKS = re.compile(r"(?<=[/_=@])(?=\S)")
 _EMPHASIS = re.compile(r"\*([^*]+)\*")
-_SIGNS = str.maketrans(
-    tomllib.loads((files("music_evals.reports") / "templates" / "latex.toml").read_text("utf-8"))
-)
+_SIGNS = str.maketrans(read_toml(__package__, "templates/latex.toml"))
 _ON_SCREENS = (*notes("unread"), *notes("unread_text"), *notes("unread_likelihood"))
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from music_evals.benchmarks import load
+from music_evals.notation.grouping import group_by
 from music_evals.reports.comparisons import BASELINE
 from music_evals.reports.plots import table_figure
 from music_evals.reports.records import Records
@@ -47,10 +48,8 @@ class Overview(NamedTuple):
 def make_overview(records: Records) -> Overview:
     """Make the overview of all current runs."""
     means = aggregates(records)[0]
-    by_section: dict[str, list[Aggregate]] = {}
-    for mean in means:
-        if mean.section != SUITE:
-            by_section.setdefault(mean.section, []).append(mean)
+    of_sections = [mean for mean in means if mean.section != SUITE]
+    by_section = group_by(of_sections, lambda mean: mean.section)
     sections = [name for name in dict.fromkeys(records.runs["section"]) if name in by_section]
     table = ranking_table(means, sections[:MOST_SECTIONS]).without("Rank")
     floors, printed, sentences = {_NORMALISED: 0.0}, {}, {}

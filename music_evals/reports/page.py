@@ -92,7 +92,7 @@ def markdown(
         for section in sections:
             yield f"## {section.title}\n"
             for table in section.tables:
-                yield table.to_markdown(level=3)
+                yield table.to_markdown()
                 if table.name in figures:
                     words = re.sub(r"([\\\[\]])", r"\\\1", table.title)
                     yield f"![Figure: {words}]({table.name}.svg)\n"

@@ -12,15 +12,11 @@ from music_evals.reports.comparisons import PairedRun, paired_row, paired_runs
 from music_evals.reports.records import Records
 from music_evals.reports.table import Rows, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate
-from music_evals.scorers.metrics.power import (
-    detectable_difference,
-    paired_variance,
-    questions_needed,
-)
+from music_evals.scorers.metrics.power import detectable_difference, questions_needed
 
-SUPPOSED = paired_variance(0.7, 0.75, 0.5)
-"""The variance without logs: models that get 70 and 75% right, and whose answers have a correlation
-of 0.5.
+SUPPOSED = 0.21 + 0.1875 - sqrt(0.21 * 0.1875)
+"""The variance without logs: models that get 70 and 75% right (variances of 0.21 and 0.1875), and
+whose answers have a correlation of 0.5.
 """
 
 

@@ -78,6 +78,8 @@ _WITH_DETAILS = (
     "chat_answers",
 )
 
+_NOT_KEPT = ("prediction", "embedding")  # of these metadata
+
 _Row = dict[str, Any]
 _Metadata = Mapping[str, Any]
 Defaults = Callable[[str, str], _Metadata]
@@ -536,8 +538,8 @@ def _item_rows(sample: _Sample, score: Score, facts: _Row) -> Iterator[_Row]:
             "details": None,
         }
         if facts["scorer"].startswith(_WITH_DETAILS):
-            kept = item.details.keys() - {"prediction", "embedding"}
-            row["details"] = {name: fact for name, fact in item.details.items() if name in kept}
+            details = item.details.items()
+            row["details"] = {name: fact for name, fact in details if name not in _NOT_KEPT}
         yield row
 
 

@@ -22,6 +22,7 @@ import pandas as pd
 from inspect_ai.log import EvalLog, EvalResults
 from inspect_ai.model import ModelUsage
 
+from music_evals.notation.grouping import group_by
 from music_evals.reports.sanitize import plain
 from music_evals.reports.table import Cell, Table, count, notes, text
 
@@ -172,10 +173,7 @@ def _differing(groups: Sequence[Hashable], facts: Iterable[_Facts]) -> list[list
     """
     facts_of_logs = list(facts)
     differing: list[dict[str, Any]] = [{} for _ in facts_of_logs]
-    by_group: dict[Hashable, list[int]] = {}
-    for place, group in enumerate(groups):
-        by_group.setdefault(group, []).append(place)
-    for places in by_group.values():
+    for places in group_by(range(len(groups)), groups.__getitem__).values():
         own = [facts_of_logs[place] for place in places]
         for name in sorted(set().union(*own)):
             values = [stated.get(name) for stated in own]

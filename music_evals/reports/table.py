@@ -4,18 +4,17 @@ CSV.
 
 import csv
 import io
-import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import cache
-from importlib.resources import files
 from itertools import chain
 from math import ceil, isfinite, isnan, log10
 
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from music_evals.notation.toml_files import read_toml
 from music_evals.reports.sanitize import no_formula
 from music_evals.scorers.metrics.estimates import Estimate
 
@@ -38,8 +37,7 @@ _TEXT_WIDTH = 12  # columns of the terminal that longer text gets at least
 @cache
 def notes(table: str) -> tuple[str, ...]:
     """Return the notes of a table by its name in ``templates/notes.toml``; none if it has none."""
-    path = files("music_evals.reports") / "templates" / "notes.toml"
-    texts = tomllib.loads(path.read_text(encoding="utf-8")).get(table, ())
+    texts = read_toml(__package__, "templates/notes.toml").get(table, ())
     return tuple(map(str.strip, texts))
 
 
@@ -225,10 +223,10 @@ class Table:
             widths.append(longest if numeric else min(longest, _TEXT_WIDTH))
         return widths
 
-    def to_markdown(self, level: int = 2) -> str:
-        """Return it as a section: a heading of this level, the table, its notes as a list."""
+    def to_markdown(self) -> str:
+        """Return it as a section: a heading, the table, its notes as a list."""
         ordered = self.measured_first()
-        lines = [f"{'#' * level} {self.title}", "", _line(ordered.columns)]
+        lines = [f"### {self.title}", "", _line(ordered.columns)]
         lines.append(_line(["---:" if numeric else "---" for numeric in ordered.is_numeric()]))
         lines += [_line(map(text, row)) for row in ordered.rows]
         if notes := self.shown_notes():

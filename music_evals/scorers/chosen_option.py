@@ -8,13 +8,11 @@ reading, and ``by_rules`` in the metadata has the value without it. Rewards neve
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
+from functools import cache, partial
 from logging import getLogger
 from operator import mul
 from statistics import fmean
 from string import Template, ascii_uppercase
-from tomllib import loads
 from typing import Any, NamedTuple
 
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, model_roles
@@ -22,6 +20,7 @@ from inspect_ai.scorer import Score
 from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema, LimitExceededError
 
+from music_evals.notation.toml_files import read_toml
 from music_evals.scorers.explanations import asks_of, explained
 from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.estimates import flatten
@@ -36,12 +35,13 @@ from music_evals.scorers.readers.fields import (
     option_probabilities,
     read_fields,
 )
-from music_evals.scorers.readers.verdicts import Verdict
+from music_evals.scorers.readers.verdicts import Verdict, judge_option, plain_text
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
     make_score,
     read_reply,
+    required_metadata,
     sample_metric,
     was_cut,
 )
@@ -107,6 +107,21 @@ async def judge_choice(
         return shown.judge([*shown.labels].index(label), _RULE), facts
     reading = Reading("refused" if label == REFUSED else "unreadable", rule=_RULE)
     return Verdict(reading, right), facts
+
+
+def option_judge(
+    state: TaskState, right: str, official: str | None = None
+) -> Callable[[str], Verdict]:
+    """Return what judges a reply by rules, for a sample with options; see `judge_option`."""
+    return partial(
+        judge_option,
+        options=required_metadata(state, "options"),
+        right=right,
+        order=state.metadata.get("option_order"),
+        official=official,
+        plain=plain_text,
+        is_cut=was_cut(state.output.stop_reason),
+    )
 
 
 async def score_choice(
@@ -220,8 +235,8 @@ def reading_prompt(question: str, labels: Mapping[str, str], reply: str) -> str:
 
 @cache
 def _template() -> Template:
-    text = (files("music_evals.benchmarks") / "answers.toml").read_text(encoding="utf-8")
-    return Template(loads(text)["reader"]["prompt"].strip())
+    facts = read_toml("music_evals.benchmarks", "answers.toml")
+    return Template(facts["reader"]["prompt"].strip())
 
 
 async def _ask(reader: Model, state: TaskState, labels: Mapping[str, str]) -> str:

@@ -19,10 +19,8 @@ Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 """
 
 import csv
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -33,6 +31,7 @@ from inspect_ai.scorer import NOANSWER, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
 
+from music_evals.notation.toml_files import read_toml
 from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.items import all_items
 from music_evals.scorers.metrics.accuracy import joint_agreement
@@ -63,11 +62,7 @@ LATE = "came too late: a majority stood"
 was no vote yet.
 """
 
-PROMPT = Template(
-    tomllib.loads((files("music_evals.scorers") / "judge.toml").read_text(encoding="utf-8"))[
-        "prompt"
-    ]
-)
+PROMPT = Template(read_toml(__package__, "judge.toml")["prompt"])
 """The prompt of a judge; it sees neither the question nor the score, as in the paper."""
 
 # No text can close the tags around it, or open others.

@@ -14,12 +14,12 @@ from typing import Literal
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.chosen_option import choice_details, score_choice
+from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import estimate, flatten
 from music_evals.scorers.readers.fields import FORM, judge_field
 from music_evals.scorers.readers.official import READERS
-from music_evals.scorers.readers.verdicts import judge_option, judge_short, plain_text
+from music_evals.scorers.readers.verdicts import judge_short, plain_text
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
@@ -30,7 +30,6 @@ from music_evals.scorers.scores import (
     required_metadata,
     sample_metric,
     scorer,
-    was_cut,
 )
 
 Protocol = Literal["strict", "paper"]
@@ -108,16 +107,8 @@ async def _scored(state: TaskState, target: str, reader: str | None = None) -> S
         return Score.unscored(
             reason="other", explanation="The answer to this question is not public."
         )
-    options: list[str] = required_metadata(state, "options")
-    judge = partial(
-        judge_option,
-        options=options,
-        right=target,
-        order=state.metadata.get("option_order"),
-        official=reader,
-        plain=plain_text,
-        is_cut=was_cut(state.output.stop_reason),
-    )
+    judge = option_judge(state, target, reader)
+    options: list[str] = state.metadata["options"]
     if reader is None:
         return await score_choice(state, target, options, judge, key=target)
     reading, right, *_ = await read_reply(judge, state.output.completion)

@@ -15,10 +15,11 @@ import numpy as np
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.notation.grouping import group_by
 from music_evals.scorers.answer_kinds import LABEL, AnswerKind, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
 from music_evals.scorers.answer_kinds.words import count_errors
-from music_evals.scorers.chosen_option import choice_details, score_choice
+from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.items import items_of
 from music_evals.scorers.metrics.estimates import (
@@ -30,7 +31,7 @@ from music_evals.scorers.metrics.estimates import (
 )
 from music_evals.scorers.metrics.resampling import Floats, bootstrap_interval
 from music_evals.scorers.readers.fields import FORM, judge_field
-from music_evals.scorers.readers.verdicts import Verdict, judge_option, plain_text
+from music_evals.scorers.readers.verdicts import Verdict
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
@@ -57,10 +58,7 @@ def kind_figures(scores: SampleScores) -> Figures:
     right keys.
     """
     figures: Estimates = {}
-    groups: dict[str, list[SampleScore]] = {}
-    for score in scores:
-        details = score.score.metadata or {}
-        groups.setdefault(str(details.get(_KIND, "")).partition(":")[0], []).append(score)
+    groups = group_by(scores, lambda score: str(_details(score).get(_KIND, "")).partition(":")[0])
     for name, compute in _FIGURES.items():
         if name in groups:
             figures |= compute(groups[name])
@@ -142,11 +140,10 @@ def _sides(scores: SampleScores) -> tuple[list[str], list[str]]:
 
 
 def _clips(scores: SampleScores) -> list[str]:
-    clips = []
-    for score in scores:
-        item, *_ = items_of(score.score, score.sample_id, score.sample_metadata or {})
-        clips.append(item.cluster)
-    return clips
+    return [
+        items_of(score.score, score.sample_id, score.sample_metadata or {})[0].cluster
+        for score in scores
+    ]
 
 
 @scorer(metrics=[main_metric("score"), kind_figures(), readings(), choice_details()])
@@ -176,15 +173,8 @@ def typed_answer() -> Scorer:
 
 
 async def _score_label(state: TaskState, right: str, facts: dict[str, Any]) -> Score:
-    options: list[str] = required_metadata(state, "options")
-    judge = partial(
-        judge_option,
-        options=options,
-        right=right,
-        order=state.metadata.get("option_order"),
-        plain=plain_text,
-        is_cut=was_cut(state.output.stop_reason),
-    )
+    judge = option_judge(state, right)
+    options: list[str] = state.metadata["options"]
     score = await score_choice(state, right, options, judge, **facts)
     expected = options[ascii_uppercase.index(right)]
     score.metadata = {**(score.metadata or {}), "right_answer": expected}

@@ -7,11 +7,9 @@ which answers the first sample with an error.
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 
@@ -26,11 +24,10 @@ from inspect_ai.model import (
 )
 
 from music_evals.notation.extras import install, missing_packages
+from music_evals.notation.toml_files import read_toml
 from music_evals.solvers.stimulus import parts_of
 
-PROVIDERS: Mapping[str, Sequence[str]] = tomllib.loads(
-    files(__package__).joinpath("providers.toml").read_text(encoding="utf-8")
-)
+PROVIDERS: Mapping[str, Sequence[str]] = read_toml(__package__, "providers.toml")
 """What providers can or cannot send → their names; see ``providers.toml``."""
 
 _KEY = re.compile(r"[!-~]*")

@@ -9,6 +9,8 @@ from typing import Any
 from inspect_ai.model import ChatMessage, Content, ContentText
 from inspect_ai.solver import Generate, Solver, TaskState
 
+from music_evals.solvers.stimulus import question_place
+
 LINES = ("$letter. $text", "\n")
 """An option, and what stands between two options, in a prompt without music; there may be no
 letters.
@@ -51,11 +53,7 @@ def with_shuffled_options(solver: Solver, seed: int, *, last_stays: bool = False
         order = [*range(len(options) - last_stays)]
         Random(f"{seed} {state.sample_id} {state.epoch}").shuffle(order)
         order += range(len(order), len(options))
-        place = next(
-            at
-            for at in reversed(range(len(state.messages)))
-            if "asks" in (state.messages[at].metadata or {})
-        )
+        place = question_place(state.messages)
         shuffled = [options[at] for at in order]
         state.messages[place] = _reordered(state.messages[place], options, shuffled)
         state.metadata["option_order"] = order

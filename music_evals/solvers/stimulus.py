@@ -115,12 +115,15 @@ def _with_noise(shown: _Shown, own_noise: bool) -> list[Sample]:
     return changed
 
 
+def question_place(messages: Sequence[ChatMessage]) -> int:
+    """Return the place of the last message with the metadata ``asks``."""
+    return max(at for at, message in enumerate(messages) if "asks" in (message.metadata or {}))
+
+
 def question_message(sample: Sample) -> tuple[ChatMessage, dict[str, Any]]:
     """Return the message that asks a sample's question, and its metadata ``asks``."""
     assert not isinstance(sample.input, str)
-    message = next(
-        message for message in reversed(sample.input) if "asks" in (message.metadata or {})
-    )
+    message = sample.input[question_place(sample.input)]
     return message, (message.metadata or {})["asks"]
 
 

@@ -21,6 +21,7 @@ from music_evals.commands.output import (
     Overwrite,
     PublishedSource,
     Seed,
+    build_as_it_is,
     building,
     cluster,
     say_counts,
@@ -102,7 +103,6 @@ def _level(
     overwrite: Overwrite = False,
 ) -> None:
     """Build the generated dataset of a level of difficulty, from 2 to 5."""
-    from music_evals.datasets_builders.dataset_io import build_dataset
     from music_evals.evals.registry import dataset_module
 
     if benchmark not in dataset_names():
@@ -110,10 +110,7 @@ def _level(
     spec = dataset_module(benchmark).BENCHMARK
     if not spec.leveled:
         raise BadParameter(f"{benchmark} has no levels", param_hint="BENCHMARK")
-    with building(out, overwrite=overwrite) as console:
-        with counting_pieces(console) as advance:
-            provenance = build_dataset(replace(spec, level=level), out, None, on_piece=advance)
-        say_counts(provenance.counts)
+    build_as_it_is(replace(spec, level=level), out, None, overwrite=overwrite)
 
 
 app.command("level")(_level)

@@ -12,6 +12,7 @@ from music_evals.commands.output import (
     FreeOnly,
     Out,
     Overwrite,
+    build_as_it_is,
     building,
     left_out_lines,
     refuse_with_published,
@@ -46,7 +47,7 @@ def lilybench(
 ) -> None:
     """Build LilyBench's understanding tasks, by the published procedure and without its leaks."""
     # Here, so that `music-evals --help` need not wait for it.
-    from music_evals.datasets_builders.dataset_io import PUBLISHED, build_dataset
+    from music_evals.datasets_builders.dataset_io import PUBLISHED
     from music_evals.datasets_builders.lilybench import dataset as builder
     from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
     from music_evals.datasets_builders.lilybench.rows import DEFAULT_SEED
@@ -57,10 +58,7 @@ def lilybench(
         )
     if source == PUBLISHED:
         refuse_with_published(emopia=emopia, free_only=free_only, seed=seed)
-        with building(out, overwrite=overwrite) as console:
-            with counting_pieces(console) as advance:
-                provenance = build_dataset(BENCHMARK, out, source, on_piece=advance)
-            say_counts(provenance.counts)
+        build_as_it_is(BENCHMARK, out, source, overwrite=overwrite)
         return
     seed = DEFAULT_SEED if seed is None else seed
     with building(out, overwrite=overwrite) as console:

@@ -12,6 +12,7 @@ from music_evals.commands.output import (
     Out,
     Overwrite,
     PublishedSource,
+    build_as_it_is,
     building,
     left_out_lines,
     refuse_with_published,
@@ -48,7 +49,6 @@ def lilybench_generation(
     pieces.
     """
     # Here, so that `music-evals --help` need not wait for it.
-    from music_evals.datasets_builders.dataset_io import build_dataset
     from music_evals.datasets_builders.lilybench_generation import dataset as builder
     from music_evals.datasets_builders.lilybench_generation.dataset import BENCHMARK
     from music_evals.datasets_builders.lilybench_generation.rows import DEFAULT_SEED
@@ -57,10 +57,7 @@ def lilybench_generation(
         refuse_with_published(
             bmdataset=bmdataset, mutopia=mutopia, encoder=encoder, free_only=free_only, seed=seed
         )
-        with building(out, overwrite=overwrite) as console:
-            with counting_pieces(console) as advance:
-                provenance = build_dataset(BENCHMARK, out, source, on_piece=advance)
-            say_counts(provenance.counts)
+        build_as_it_is(BENCHMARK, out, source, overwrite=overwrite)
         return
 
     if mutopia is not None and bmdataset is None:

@@ -16,6 +16,8 @@ from music_evals.commands.output import (
 )
 from music_evals.datasets_builders.progress import counting_pieces
 
+_TwentyRows = Annotated[int | None, Option(min=0, help="Test rows to generate; default 20.")]
+
 
 def muse(
     out: Out,
@@ -29,12 +31,8 @@ def muse(
         Option(help="SoundFont 2 file to render with, instead of the default one."),
     ] = None,
     overwrite: Overwrite = False,
-    syncopation: Annotated[
-        int | None, Option(min=0, help="Test rows to generate; default 20.")
-    ] = None,
-    transposition: Annotated[
-        int | None, Option(min=0, help="Test rows to generate; default 20.")
-    ] = None,
+    syncopation: _TwentyRows = None,
+    transposition: _TwentyRows = None,
     chord_quality: Annotated[
         int | None, Option(min=0, help="Test rows to generate; default 44.")
     ] = None,

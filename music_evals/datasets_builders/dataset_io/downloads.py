@@ -143,6 +143,11 @@ def cached_name(remote: Remote) -> str:
     return f"{digest}-{remote.address.rpartition('/')[2]}"
 
 
+def is_taken(remote: Remote, name: str) -> bool:
+    """Whether a path is among the files that are taken of a remote."""
+    return any(fnmatch(name, pattern) for pattern in remote.files)
+
+
 def fetch_doi(remote: Remote, folder: Path) -> list[Path]:
     """Fetch the files of a record that a DOI names; the record states their checksums, and is asked
     once.
@@ -151,7 +156,7 @@ def fetch_doi(remote: Remote, folder: Path) -> list[Path]:
     if not listing.exists():
         write_atomically(listing, json.dumps(_look_up_record(remote, folder)).encode())
     entries = json.loads(listing.read_bytes())
-    names = [name for name in entries if any(fnmatch(name, pattern) for pattern in remote.files)]
+    names = [name for name in entries if is_taken(remote, name)]
     if not names:
         raise DatasetError(f"{remote.place} has no file {' or '.join(remote.files)}")
     return [

@@ -42,7 +42,6 @@ class Repository:
     """A repository at the head of a branch."""
 
     name: str  # ``ORG/NAME``
-    kind: Literal["dataset", "model"]
     branch: str
     head: str | None  # commit; None if there is no such repository
     is_new_branch: bool  # whether the branch is still to be created, from ``main``
@@ -61,7 +60,7 @@ class Repository:
         with plain_errors(self.name):
             api = huggingface_hub.HfApi()
             return Path(
-                api.hf_hub_download(self.name, path, repo_type=self.kind, revision=self.head)
+                api.hf_hub_download(self.name, path, repo_type="dataset", revision=self.head)
             ).read_bytes()
 
 
@@ -81,7 +80,7 @@ class Plan(NamedTuple):
     operations: list[CommitOperationAdd | CommitOperationDelete]
 
 
-def look_up(name: str, kind: Literal["dataset", "model"], branch: str = MAIN) -> Repository:
+def look_up(name: str, branch: str = MAIN) -> Repository:
     """Read the state of a repository ``ORG/NAME``, which need not exist; DatasetError if the Hub
     cannot be asked.
     """
@@ -90,16 +89,17 @@ def look_up(name: str, kind: Literal["dataset", "model"], branch: str = MAIN) ->
     with plain_errors(name):
         api = huggingface_hub.HfApi()
         try:
-            info = api.repo_info(name, repo_type=kind)
+            info = api.repo_info(name, repo_type="dataset")
         except RepositoryNotFoundError:
-            return Repository(name, kind, branch, None, branch != MAIN, False, {})
+            return Repository(name, branch, None, branch != MAIN, False, {})
         heads = {
-            ref.name: ref.target_commit for ref in api.list_repo_refs(name, repo_type=kind).branches
+            ref.name: ref.target_commit
+            for ref in api.list_repo_refs(name, repo_type="dataset").branches
         }
         head = heads.get(branch, info.sha)
-        entries = api.list_repo_tree(name, recursive=True, revision=head, repo_type=kind)
+        entries = api.list_repo_tree(name, recursive=True, revision=head, repo_type="dataset")
         files = {entry.path: entry for entry in entries if isinstance(entry, RepoFile)}
-    return Repository(name, kind, branch, head, branch not in heads, bool(info.private), files)
+    return Repository(name, branch, head, branch not in heads, bool(info.private), files)
 
 
 def plan_files(
@@ -159,7 +159,7 @@ def plan_dataset(
         (folder / CARD_FILE).read_text("utf-8"), repo, terms, provenance.benchmark, tasks
     )
     contents = {path: folder / path for path in (*provenance.files, PROVENANCE_FILE)}
-    repository = look_up(repo, "dataset", branch)
+    repository = look_up(repo, branch)
     earlier = _published_files(repository, provenance)
     prompted = [path for path in repository.files if path.startswith(f"{PROMPTED}/")]
     return plan_files(
@@ -192,26 +192,21 @@ def _content(provenance: Provenance) -> str:
     )
 
 
-def commit(
-    plan: Plan, message: str, *, private: bool = False, create_pr: bool = False
-) -> CommitInfo:
-    """Make the commit of a plan, or a pull request; the repository and the branch are created if
-    they do not exist.
-    """
+def commit(plan: Plan, message: str, *, private: bool = False) -> CommitInfo:
+    """Make the commit of a plan; the repository and the branch are created if they do not exist."""
     repository = plan.repository
-    name, kind, head = repository.name, repository.kind, repository.head
+    name, head = repository.name, repository.head
     with plain_errors(name):
         api = huggingface_hub.HfApi()
         if head is None:
-            api.create_repo(name, repo_type=kind, private=private)
+            api.create_repo(name, repo_type="dataset", private=private)
         if repository.is_new_branch:
-            api.create_branch(name, repo_type=kind, branch=repository.branch, revision=head)
+            api.create_branch(name, repo_type="dataset", branch=repository.branch, revision=head)
         return api.create_commit(
             name,
             plan.operations,
-            repo_type=kind,
+            repo_type="dataset",
             revision=repository.branch,
             parent_commit=head,
             commit_message=message,
-            create_pr=create_pr,
         )

@@ -7,9 +7,9 @@ of this project's. A second call needs no network. A call after a stop goes on w
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ from music_evals.datasets_builders.dataset_io.downloads import (
     download_repository,
     fetch_doi,
     fetch_file,
+    is_taken,
 )
 from music_evals.datasets_builders.dataset_io.folders import locked_folder
 from music_evals.datasets_builders.dataset_io.mirdata_sets import fetch_mirdata
@@ -196,18 +197,18 @@ def _look_up(remote: Remote, root: Path) -> _Wanted:
 
     remembered = root / f"{remote.hub.replace('/', '--')}.commit"
     revision = remote.commit or (remembered.read_text() if remembered.exists() else None)
+    download: Callable[..., Any] = partial(
+        huggingface_hub.snapshot_download,
+        remote.hub,
+        repo_type="dataset",
+        revision=revision,
+        allow_patterns=[*remote.files],
+    )
     with plain_errors(remote.place):
         try:
-            files = huggingface_hub.snapshot_download(
-                remote.hub,
-                repo_type="dataset",
-                revision=revision,
-                allow_patterns=[*remote.files],
-                dry_run=True,
-                tqdm_class=Silent,
-            )
+            files = download(dry_run=True, tqdm_class=Silent)
         except huggingface_hub.errors.DryRunError as error:
-            return _cached_files(remote, revision, error)
+            return _cached_files(remote, download, error)
     if not files:
         raise DatasetError(f"{remote.place} has no file {' or '.join(remote.files)}")
     commit = files[0].commit_hash
@@ -217,27 +218,18 @@ def _look_up(remote: Remote, root: Path) -> _Wanted:
     return _Wanted(remote, commit, missing, [file.filename for file in files])
 
 
-def _cached_files(remote: Remote, revision: str | None, error: Exception) -> _Wanted:
+def _cached_files(remote: Remote, download: Callable[..., Any], error: Exception) -> _Wanted:
     """Take the files from the Hub's cache, because the Hub cannot be asked; raise why if they are
     not there.
     """
-    import huggingface_hub
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     try:
-        folder = Path(
-            huggingface_hub.snapshot_download(
-                remote.hub,
-                repo_type="dataset",
-                revision=revision,
-                allow_patterns=[*remote.files],
-                local_files_only=True,
-            )
-        )
+        folder = Path(download(local_files_only=True))
     except LocalEntryNotFoundError:
         raise error.__cause__ or error from None
     paths = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-    taken = [path for path in paths if any(fnmatch(path, pattern) for pattern in remote.files)]
+    taken = [path for path in paths if is_taken(remote, path)]
     return _Wanted(remote, folder.name, 0, taken)
 
 
@@ -251,13 +243,9 @@ def _link(path: Path, link: Path) -> None:
 
 def _unpack_archive(remote: Remote, archive: Path, target: Path) -> None:
     """Unpack the files that are taken, and check them; an archive that fails is removed."""
-
-    def is_taken(name: str) -> bool:
-        return any(fnmatch(name, pattern) for pattern in remote.files)
-
     try:
         # The folder of the repository and commit.
-        files = unpack(archive, target, is_taken, strip=1)
+        files = unpack(archive, target, partial(is_taken, remote), strip=1)
         if not files:
             raise DatasetError(f"{remote.address} holds no {' or '.join(remote.files)}")
         is_of_contents = remote.checksum and not remote.checksum.startswith("md5:")

@@ -11,7 +11,7 @@ a folder it is in, begins with the work's name.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import partial
@@ -86,18 +86,16 @@ def read_labels(folder: Path) -> Labels:
     return Labels(tuple(sorted(works, key=lambda work: work.id)), data)
 
 
-def read_scores(
-    folder: Path, works: Sequence[Work], *, convert: Callable[[str], str] = modernise
-) -> tuple[list[Score], dict[str, str]]:
+def read_scores(folder: Path, works: Sequence[Work]) -> tuple[list[Score], dict[str, str]]:
     """Read the works' files, each in the current syntax; files that they include are not read.
 
-    `convert` brings a text to that syntax. Returns the scores by id, and id → reason for the files
-    that were left out. DatasetError if the machine stopped a conversion.
+    Returns the scores by id, and id → reason for the files that were left out. DatasetError if the
+    machine stopped a conversion.
     """
     paths = sorted(path for path in folder.rglob(f"*{_ENDING}") if path.is_file())
     scores = []
     left_out = {}
-    read = partial(_read, folder, [work.id for work in works], convert)
+    read = partial(_read, folder, [work.id for work in works])
     with ThreadPoolExecutor() as pool:
         for path, score in zip(paths, pool.map(read, paths), strict=True):
             if isinstance(score, Score):
@@ -165,16 +163,14 @@ def _longest(names: Iterable[str]) -> str | None:
     return max(names, key=len, default=None)
 
 
-def _read(
-    folder: Path, works: Sequence[str], convert: Callable[[str], str], path: Path
-) -> Score | str:
+def _read(folder: Path, works: Sequence[str], path: Path) -> Score | str:
     """A score, or the reason why there is none."""
     names = [path.stem, *path.relative_to(folder).parts[:-1]]
     work = _longest(work for work in works if any(_begins(name, work) for name in names))
     if work is None:
         return "it belongs to no work of the labels"
     try:
-        text = convert(read_text(path))
+        text = modernise(read_text(path))
     except (SourceError, ConversionError) as error:
         if isinstance(error, ConversionError) and not error.is_measured:
             raise not_measured([_id(folder, path)]) from error

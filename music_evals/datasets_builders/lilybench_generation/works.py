@@ -64,16 +64,14 @@ def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> li
     return _prompts(random.Random(seed).choices(entries, k=count))
 
 
-def draw_file_prompts(
-    files: Sequence[tuple[str, Entry]], seed: int, count: int = N_PROMPTS
-) -> list[PromptRow]:
+def draw_file_prompts(files: Sequence[tuple[str, Entry]], seed: int) -> list[PromptRow]:
     """Draw prompts from files, each given as its work and its entry, one by one and with
     replacement.
 
     The paper's files in order and its seed give its own draws.
     """
     draw = random.Random(seed)
-    return _prompts([draw.choice(files) for _ in range(count)])
+    return _prompts([draw.choice(files) for _ in range(N_PROMPTS)])
 
 
 def split_works(

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binomtest
 
-from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 from music_evals.datasets_builders.questions.items import Item, vocabularies
+from music_evals.notation.grouping import group_by
 
 ALL = "all"
 MARGIN = 0.03

@@ -28,7 +28,6 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from music_evals import benchmarks
-from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.dataset_io.provenance import Floors, data_file
 from music_evals.datasets_builders.questions.attack import (
     OPTIONS_ALONE,
@@ -40,6 +39,7 @@ from music_evals.datasets_builders.questions.attack import (
     fold,
 )
 from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of
+from music_evals.notation.grouping import group_by
 
 _EXAMPLES = ("dev", "fewshot")
 _ONE_SET = ("train", "validation", "test")

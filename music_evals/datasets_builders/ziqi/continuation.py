@@ -28,7 +28,6 @@ from zlib import crc32
 
 from music21 import corpus
 
-from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.questions.attack import refuse_guessable
 from music_evals.datasets_builders.questions.question_rows import (
     LANGUAGES,
@@ -51,6 +50,7 @@ from music_evals.notation.abc.tunes import (
     split_tunes,
     total_duration,
 )
+from music_evals.notation.grouping import group_by
 
 COLLECTIONS = {
     "airdsAirs": "aird",

@@ -19,9 +19,18 @@ _CLOSEST = 8  # pixels between two measure lines
 # White, lines of measures, lines of octaves, names of octaves; then the colours of the tracks,
 # which people with colour vision deficiency can tell apart (Okabe and Ito, 2008).
 _COLOURS = (
-    *((255, 255, 255), (236, 236, 236), (210, 210, 210), (110, 110, 110)),
-    *((0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167)),
-    *((230, 159, 0), (86, 180, 233), (0, 0, 0), (150, 140, 20)),
+    "#ffffff",
+    "#ececec",
+    "#d2d2d2",
+    "#6e6e6e",
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#000000",
+    "#968c14",
 )
 _FIRST_TRACK = 4  # place of its colour
 
@@ -41,7 +50,7 @@ def piano_roll(midi: bytes) -> bytes | None:
 
 
 def _draw(notes: NoteArrays) -> bytes:
-    from PIL import Image, ImageDraw
+    from PIL import Image, ImageColor, ImageDraw
 
     length = max(1, notes.length)
     low, high = int(notes.pitch.min()) - _BORDER, int(notes.pitch.max()) + _BORDER
@@ -49,7 +58,7 @@ def _draw(notes: NoteArrays) -> bytes:
     roll = min(MAX_WIDTH - LEFT, max(1, length * _QUARTER // notes.resolution))
     height = (high - low + 1) * semitone
     image = Image.new("P", (LEFT + roll, height), 0)
-    image.putpalette([*chain.from_iterable(_COLOURS)])
+    image.putpalette([*chain.from_iterable(map(ImageColor.getrgb, _COLOURS))])
     draw = ImageDraw.Draw(image)
     draw.fontmode = "1"
 

@@ -26,6 +26,11 @@ _RANDOM_ID = re.compile(r'"([A-Z])[0-9a-f]{32}"')
 _DATE = re.compile(r"\s*<encoding-date>[^<]*</encoding-date>")
 
 
+def failure(error: Exception) -> str:
+    """Say what an error of a library is: its class and the beginning of its message."""
+    return f"{type(error).__name__}: {str(error)[:200]}"
+
+
 class ScoreError(ValueError):
     """A score cannot be read or written; the message says what is wrong and what is accepted."""
 

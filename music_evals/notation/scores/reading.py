@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any, cast
 from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.midi.note_arrays import MidiError
 from music_evals.notation.midi.score_reading import read_midi_score
-from music_evals.notation.scores.preparing import FORMATS, SUFFIXES, ScoreError, prepare_score
+from music_evals.notation.scores.preparing import (
+    FORMATS,
+    SUFFIXES,
+    ScoreError,
+    failure,
+    prepare_score,
+)
 
 if TYPE_CHECKING:  # music21 takes a third of a second to import
     from music21.stream import Score
@@ -126,9 +132,7 @@ def _parse(content: Any, kind: str) -> "Score":
         raise
     # music21's readers raise exceptions of any class.
     except Exception as error:
-        raise ScoreError(
-            f"music21 cannot read it as {kind} ({type(error).__name__}: {str(error)[:200]})"
-        ) from error
+        raise ScoreError(f"music21 cannot read it as {kind} ({failure(error)})") from error
     if isinstance(score, stream.Opus):
         raise ScoreError("it holds several pieces; a file may hold one")
     if isinstance(score, stream.Part):
@@ -322,9 +326,7 @@ def musicxml_bytes(data: bytes) -> bytes:
         raise
     # zipfile, zlib and defusedxml raise exceptions of many classes.
     except Exception as error:
-        raise ScoreError(
-            f"it is a damaged archive ({type(error).__name__}: {str(error)[:200]})"
-        ) from error
+        raise ScoreError(f"it is a damaged archive ({failure(error)})") from error
 
 
 def _unpack(archive: zipfile.ZipFile, name: str) -> bytes:

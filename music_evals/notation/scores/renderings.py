@@ -54,7 +54,7 @@ from music_evals.notation.scores.note_places import (
     written_notes,
 )
 from music_evals.notation.scores.pages import engrave_pages, open_verovio, shown_text
-from music_evals.notation.scores.preparing import ScoreError
+from music_evals.notation.scores.preparing import ScoreError, failure
 from music_evals.notation.scores.reading import parse_musicxml
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
@@ -150,7 +150,7 @@ def _try_to_render(musicxml: str, rendering: Rendering) -> Rendered:
         raise
     # Converters raise exceptions of any class, and one score must not stop the others.
     except Exception as error:
-        return _failed(f"a converter fails on it ({type(error).__name__}: {str(error)[:200]})")
+        return _failed(f"a converter fails on it ({failure(error)})")
 
 
 def _render(musicxml: str, rendering: Rendering) -> Rendered:

@@ -35,7 +35,7 @@ from music_evals.notation.abc.tunes import (
 )
 from music_evals.notation.extras import require
 from music_evals.notation.scores.note_places import GRID, has_tie, measure_notes, on_grid
-from music_evals.notation.scores.preparing import ScoreError
+from music_evals.notation.scores.preparing import ScoreError, failure
 from music_evals.notation.scores.reading import decode_text, musicxml_bytes
 
 if TYPE_CHECKING:
@@ -230,9 +230,8 @@ def _partitura_contents(data: bytes, kind: str) -> _Contents:
         raise
     # partitura raises exceptions of any class.
     except Exception as error:
-        reason = f"{type(error).__name__}: {str(error)[:200]}"
         raise ScoreError(
-            f"partitura, which checks what music21 reads, cannot read it ({reason})"
+            f"partitura, which checks what music21 reads, cannot read it ({failure(error)})"
         ) from error
     return contents
 

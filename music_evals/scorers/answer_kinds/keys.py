@@ -7,10 +7,9 @@ metrics", ISMIR 2014.
 from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.answer_kinds.runs import without_asides
 from music_evals.scorers.readers.checking import affirmed
-from music_evals.scorers.readers.pitches import read_keys
+from music_evals.scorers.readers.pitches import SEMITONES, read_keys
 from music_evals.scorers.readers.words import folded
 
-_NATURALS = dict(zip("CDEFGAB", (0, 2, 4, 5, 7, 9, 11), strict=True))
 _NAMES = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
 
 
@@ -27,7 +26,7 @@ def read(statement: str) -> list[str]:
     """
     text = affirmed(folded(statement))
     keys = read_keys(without_asides(text)).values or read_keys(text).values
-    named = [f"{_NAMES[(_NATURALS[letter] + shift) % 12]} {mode}" for letter, shift, mode in keys]
+    named = [f"{_NAMES[(SEMITONES[letter] + shift) % 12]} {mode}" for letter, shift, mode in keys]
     return [*dict.fromkeys(named)]
 
 

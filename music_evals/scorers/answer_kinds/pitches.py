@@ -19,10 +19,9 @@ from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.answer_kinds.runs import single_run, with_points
 from music_evals.scorers.metrics.transcription import note_f1
 from music_evals.scorers.readers.checking import affirmed
-from music_evals.scorers.readers.pitches import read_pitches
+from music_evals.scorers.readers.pitches import SEMITONES, read_pitches
 from music_evals.scorers.readers.words import folded
 
-_NATURALS = dict(zip("CDEFGAB", (0, 2, 4, 5, 7, 9, 11), strict=True))
 _NAMES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 _MIDI = re.compile(r"(?:(?<=\d-)|(?<![A-Za-z0-9.#-]))\d{1,3}(?![A-Za-z0-9#]|\.\d)")
 _HZ = re.compile(r"(?i)(?<![A-Za-z0-9.#])(\d{1,5}(?:\.\d{1,6})?)(?![\d.]*\d)( ?k?hz)?")
@@ -104,7 +103,7 @@ def _placed(spelling: str, text: str) -> tuple[str, list[Span]]:
 
 def _midi_of(letter: str, shift: int, octave: int | None) -> float:
     """The MIDI number of a name; negative without an octave."""
-    return -1.0 if octave is None else float(12 * (octave + 1) + _NATURALS[letter] + shift)
+    return -1.0 if octave is None else float(12 * (octave + 1) + SEMITONES[letter] + shift)
 
 
 def _hertz(match: re.Match[str]) -> float:

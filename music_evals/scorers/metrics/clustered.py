@@ -9,10 +9,15 @@ from math import nan
 from statistics import fmean
 
 import numpy as np
-import numpy.typing as npt
 
 from music_evals.scorers.metrics.proportion import Z95, wilson_interval
-from music_evals.scorers.metrics.resampling import Floats, Interval, Names, Outcomes
+from music_evals.scorers.metrics.resampling import (
+    Floats,
+    Interval,
+    Names,
+    Outcomes,
+    numbered,
+)
 
 _EQUAL = 1e-9  # means of clusters that differ by less are equal
 
@@ -58,8 +63,8 @@ def mean_interval(
     if clusters is None and strata is None and np.isin(values, (0, 1)).all():
         return wilson_interval(float(values.mean()), len(values))
 
-    row = _numbered([0] * len(values) if strata is None else strata)
-    column = _numbered(range(len(values)) if clusters is None else clusters)
+    row = numbered([0] * len(values) if strata is None else strata)
+    column = numbered(range(len(values)) if clusters is None else clusters)
     count = column.max() + 1
     totals, sizes = np.zeros((2, row.max() + 1, count))
     np.add.at(totals, (row, column), values)
@@ -95,7 +100,7 @@ def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interv
         subtract.
     """
     values = checked_outcomes("correct", correct, clusters)
-    groups = [_numbered(names) for names in (items, clusters)]
+    groups = [numbered(names) for names in (items, clusters)]
     means = [np.bincount(group, weights=values) / np.bincount(group) for group in groups]
     if min(map(len, means)) < 2:
         return nan, nan
@@ -134,15 +139,15 @@ def macro_mean(values: Sequence[float], strata: Names) -> float:
         >>> macro_mean([1, 0, 0, 0, 1], "abbbb")
         0.625
     """
+    return fmean(means_by_name(values, strata))
+
+
+def means_by_name(values: Sequence[float], names: Names) -> list[float]:
+    """The mean of the values of each name."""
     groups: dict[Hashable, list[float]] = {}
-    for value, name in zip(values, strata, strict=True):
+    for value, name in zip(values, names, strict=True):
         groups.setdefault(name, []).append(value)
-    return fmean(map(fmean, groups.values()))
-
-
-def _numbered(names: Names) -> npt.NDArray[np.intp]:
-    number = {name: index for index, name in enumerate(dict.fromkeys(names))}
-    return np.array([number[name] for name in names])
+    return [*map(fmean, groups.values())]
 
 
 def checked_outcomes(name: str, given: Outcomes, clusters: Names | None = None) -> Floats:

@@ -12,7 +12,12 @@ from statistics import fmean
 
 import numpy as np
 
-from music_evals.scorers.metrics.clustered import crossed_interval, macro_mean, mean_interval
+from music_evals.scorers.metrics.clustered import (
+    crossed_interval,
+    macro_mean,
+    mean_interval,
+    means_by_name,
+)
 from music_evals.scorers.metrics.proportion import wilson_interval
 from music_evals.scorers.metrics.resampling import Floats, Names, bootstrap_interval
 
@@ -92,11 +97,8 @@ def estimate(
         parts = [value * weight for value, weight in zip(values, weights, strict=True)]
         ratio = ratio_estimate(parts, weights, names if clusters is None else clusters)
         return replace(ratio, n=len({*names}))
-    runs: dict[Hashable, list[float]] = {}
-    for name, value in zip(names, values, strict=True):
-        runs.setdefault(name, []).append(value)
-    means = [fmean(group) for group in runs.values()]
-    if clusters is not None and len(set(zip(names, clusters, strict=True))) > len(runs):
+    means = means_by_name(values, names)
+    if clusters is not None and len(set(zip(names, clusters, strict=True))) > len(means):
         low, high = crossed_interval(values, names, clusters)
         return _with_ends(fmean(means), low, high, len(means))
     groups, kinds = (_of_items(names, labels) for labels in (clusters, strata))

@@ -16,10 +16,17 @@ from math import inf, nan, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from music_evals.scorers.metrics.clustered import checked_outcomes, mean_interval
 from music_evals.scorers.metrics.proportion import Z95
-from music_evals.scorers.metrics.resampling import Floats, Interval, Names, Outcomes
+from music_evals.scorers.metrics.resampling import (
+    Floats,
+    Interval,
+    Names,
+    Outcomes,
+    numbered,
+)
 
 Test = Literal["McNemar", "sign flips"]
 
@@ -76,29 +83,29 @@ def compare(
         raise ValueError(f"first has {pairs} outcomes, second has {len(later)}; they go in pairs")
     differences = later - values
     names = list(range(pairs) if clusters is None else clusters)
-    number = {name: index for index, name in enumerate(dict.fromkeys(names))}
+    places = numbered(names)
+    count = int(places.max()) + 1
     if len(set(strata or ())) < 2:
         strata = None
     is_right_or_wrong = np.isin(values, (0, 1)).all() and np.isin(later, (0, 1)).all()
-    if strata is None and len(number) == pairs and is_right_or_wrong:
+    if strata is None and count == pairs and is_right_or_wrong:
         return _compare_independent(differences)
     weights = np.ones(pairs)
     if strata:
         sizes = Counter(strata)
         weights = np.array([pairs / len(sizes) / sizes[name] for name in strata])
     difference = float((weights * differences).mean())
-    places = [number[name] for name in names]
     totals: Floats = np.bincount(places, weights=weights * differences).astype(float)
-    if differences.any() or len(number) == 1:
+    if differences.any() or count == 1:
         # The interval takes outcomes from 0 to 1, and differences lie between -1 and 1.
         ends = mean_interval((differences + 1) / 2, names, strata)
         low, high = (2 * end - 1 for end in ends)
         error = _clustered_error(weights * (differences - difference), places)
     else:
-        low, high = difference_interval(0, 0, len(number))
-        error = _adjusted_error(0, 0, len(number))
+        low, high = difference_interval(0, 0, count)
+        error = _adjusted_error(0, 0, count)
     p = sign_flip_test(totals, resamples=resamples)
-    return Comparison(difference, low, high, p, pairs, "sign flips", error, len(number) - 1)
+    return Comparison(difference, low, high, p, pairs, "sign flips", error, count - 1)
 
 
 def _compare_independent(differences: Floats) -> Comparison:
@@ -150,7 +157,7 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> Interv
     return max(-1.0, other - one - half), min(1.0, other - one + half)
 
 
-def _clustered_error(residuals: Floats, clusters: Sequence[int]) -> float:
+def _clustered_error(residuals: Floats, clusters: npt.NDArray[np.intp]) -> float:
     """The cluster-robust standard error of a mean, with the factor G / (G - 1) of Stata; NaN for
     one cluster.
 

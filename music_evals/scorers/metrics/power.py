@@ -7,7 +7,7 @@ Source: E. Miller, "Adding Error Bars to Evals", arXiv 2411.00640, section 5.
 """
 
 from functools import cache
-from math import ceil, inf, isinf, sqrt
+from math import ceil, inf, isinf
 
 LEVEL = 0.05
 POWER = 0.8
@@ -34,18 +34,6 @@ def questions_needed(difference: float, variance: float) -> int:
         969
     """
     return ceil((_quantiles(inf) / difference) ** 2 * variance)
-
-
-def paired_variance(first: float, second: float, correlation: float) -> float:
-    """Return the variance of differences of right and wrong answers, given both accuracies and
-    their correlation.
-
-    Example:
-        >>> round(paired_variance(0.7, 0.75, 0.5), 4)
-        0.1991
-    """
-    one, other = first * (1 - first), second * (1 - second)
-    return one + other - 2 * correlation * sqrt(one * other)
 
 
 @cache

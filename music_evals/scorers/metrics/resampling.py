@@ -13,6 +13,12 @@ _DRAWS, _LEAST_DRAWS = 1_000, 300
 _MOST_COUNTS = 3_000_000  # of all resamples, which are in memory at once
 
 
+def numbered(names: Names) -> npt.NDArray[np.intp]:
+    """The number of each name, in the order of their first occurrence."""
+    number = {name: index for index, name in enumerate(dict.fromkeys(names))}
+    return np.array([number[name] for name in names])
+
+
 def middle95(values: Floats) -> Interval:
     """The 2.5% and 97.5% quantiles."""
     low, high = np.quantile(values, (0.025, 0.975))
@@ -38,9 +44,9 @@ def bootstrap_interval(
         >>> bootstrap_interval(lambda counts: counts @ values / counts.sum(axis=1), range(4))
         (0.0, 1.0)
     """
-    number = {name: place for place, name in enumerate(dict.fromkeys(groups))}
-    places = np.array([number[name] for name in groups])
+    places = numbered(groups)
+    number = places.max() + 1
     draws = min(_DRAWS, max(_LEAST_DRAWS, _MOST_COUNTS // len(places)))
     rng = np.random.default_rng(0)
-    drawn = rng.multinomial(len(number), np.full(len(number), 1 / len(number)), size=draws)
+    drawn = rng.multinomial(number, np.full(number, 1 / number), size=draws)
     return middle95(statistic(drawn[:, places].astype(float)))

@@ -11,7 +11,7 @@ from functools import partial
 from unicodedata import numeric
 
 from music_evals.scorers.readers.patterns import Match, load, pattern
-from music_evals.scorers.readers.pitches import SHIFTS, spelled, stands_alone
+from music_evals.scorers.readers.pitches import SEMITONES, SHIFTS, spelled, stands_alone
 from music_evals.scorers.readers.words import (
     TERMS,
     Extraction,
@@ -43,7 +43,6 @@ _ON = re.compile(
 )
 _INVERSIONS = ("root", "first", "second", "third")
 _BASS = {0: 0, 2: 1, 4: 2, 6: 3}  # inversions by the steps from root to bass
-_SEMITONES = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 _KINDS = load("theory")["chords"]
 
 
@@ -110,7 +109,7 @@ def _spelled_chord(match: Match) -> Hashable:
 
 def _kind(root: str, names: list[str]) -> tuple[Hashable, ...] | None:
     """The chord of a root and its notes."""
-    places = [_SEMITONES[name[0]] + SHIFTS[name[1:].replace("-", "b")] for name in (root, *names)]
+    places = [SEMITONES[name[0]] + SHIFTS[name[1:].replace("-", "b")] for name in (root, *names)]
     semitones = sorted({(place - places[0]) % 12 for place in places})
     quality = _KINDS.get(" ".join(map(str, semitones)))
     return (root[0], SHIFTS[root[1:].replace("-", "b")], quality, None) if quality else None

@@ -12,6 +12,7 @@ from itertools import cycle
 from music_evals.scorers.readers.patterns import Match, load, pattern
 from music_evals.scorers.readers.words import Extraction, extract, extraction, rewritten, translated
 
+SEMITONES = dict(zip("CDEFGAB", (0, 2, 4, 5, 7, 9, 11), strict=True))
 SHIFTS = {"": 0, "#": 1, "b": -1, "##": 2, "x": 2, "bb": -2}
 _LETTERS = dict(zip(load("names")["order"], cycle("CDEFGAB"), strict=False))
 _KOREAN = str.maketrans("다라마바사가나", "CDEFGAB")

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from music_evals.commands.main import app
 from music_evals.datasets_builders.dataset_io import DatasetError, describe_dataset, load_split
 from music_evals.datasets_builders.lilybench.rows import Piece
+from music_evals.datasets_builders.lilybench_generation import bmdataset
 from music_evals.datasets_builders.lilybench_generation import dataset as builder
 from music_evals.datasets_builders.lilybench_generation.bmdataset import (
     read_file_entries,
@@ -190,14 +191,15 @@ def test_what_belongs_together_is_on_one_side(tunes: list[Piece]) -> None:
     assert all(len(set(split_works(shared, {}, seed).values())) == 1 for seed in range(8))
 
 
-def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
+def test_files_belong_to_works_by_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bmdataset, "modernise", str)
     text = '\\version "2.24.0"\n\\header { license = "Public Domain" }\n\\score { { c\'4 } }\n'
     files = dict.fromkeys(("air_processed.ly", "air_2.ly", "air_in_g/deep/1.ly", "airy.ly"), text)
     files["suite_1.ly"] = '\\version "2.24.0"\n\\include "notes.ly"\n\\score { \\n }'
     write_files(tmp_path, files)
-    scores, left_out = read_scores(
-        tmp_path, works_named("air", "air_in_g", "suite"), convert=lambda text: text
-    )
+    scores, left_out = read_scores(tmp_path, works_named("air", "air_in_g", "suite"))
     assert {score.id: score.work for score in scores} == {
         "air_processed": "air",
         "air_2": "air",
@@ -209,8 +211,9 @@ def test_files_belong_to_works_by_their_names(tmp_path: Path) -> None:
     def busy(_: str) -> str:
         raise ConversionError("the clock ran out", is_measured=False)
 
+    monkeypatch.setattr(bmdataset, "modernise", busy)
     with pytest.raises(DatasetError, match="not measured: a"):
-        read_scores(tmp_path, works_named("air"), convert=busy)
+        read_scores(tmp_path, works_named("air"))
     assert [score.licence for score in scores] == [
         "Public Domain",
         "Public Domain",

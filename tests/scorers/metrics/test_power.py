@@ -8,12 +8,21 @@ from inspect_ai.scorer import SampleScore, Score, stderr
 from statsmodels.api import OLS
 from statsmodels.stats.power import NormalIndPower, TTestPower
 
+from music_evals.reports.power import SUPPOSED
 from music_evals.scorers.metrics.paired import compare
-from music_evals.scorers.metrics.power import (
-    detectable_difference,
-    paired_variance,
-    questions_needed,
-)
+from music_evals.scorers.metrics.power import detectable_difference, questions_needed
+
+
+def paired_variance(first: float, second: float, correlation: float) -> float:
+    """The variance of differences of right and wrong answers, given both accuracies and their
+    correlation.
+    """
+    one, other = first * (1 - first), second * (1 - second)
+    return one + other - 2 * correlation * sqrt(one * other)
+
+
+def test_the_supposed_variance_is_that_of_two_similar_models() -> None:
+    assert pytest.approx(paired_variance(0.7, 0.75, 0.5)) == SUPPOSED
 
 
 def test_the_example_of_the_paper() -> None:

@@ -8,7 +8,6 @@ from music21.chord import Chord
 from music21.key import Key as MusicKey
 from music21.roman import RomanNumeral
 
-from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.questions.theory import terms
 from music_evals.datasets_builders.questions.theory.arithmetic import (
     PLAIN,
@@ -27,6 +26,7 @@ from music_evals.datasets_builders.questions.theory.form import (
     forms,
 )
 from music_evals.datasets_builders.questions.theory.terms import Term, article, tokens, words
+from music_evals.notation.grouping import group_by
 
 # Intervals above the root → name of the chord.
 _QUALITIES = {tokens(intervals): name for intervals, name in words("chords").items()}

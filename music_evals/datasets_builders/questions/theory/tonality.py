@@ -8,7 +8,6 @@ from typing import Any
 
 from music21 import scale
 
-from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.questions.theory import terms
 from music_evals.datasets_builders.questions.theory.arithmetic import (
     PLAIN,
@@ -37,6 +36,7 @@ from music_evals.datasets_builders.questions.theory.terms import (
     tokens,
     words,
 )
+from music_evals.notation.grouping import group_by
 
 # Without Ionian and Aeolian, which are other names of major and natural minor.
 _HEPTATONIC = words("scales")

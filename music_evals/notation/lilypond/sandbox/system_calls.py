@@ -2,13 +2,11 @@
 
 import errno
 import struct
-import tomllib
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 
-_FORBIDDEN: Mapping[str, Sequence[int]] = tomllib.loads(
-    files(__package__).joinpath("system_calls.toml").read_text(encoding="utf-8")
-)["forbidden"]
+from music_evals.notation.toml_files import read_toml
+
+_FORBIDDEN: Mapping[str, Sequence[int]] = read_toml(__package__, "system_calls.toml")["forbidden"]
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE_THREAD = 0x10000

@@ -4,16 +4,15 @@ The file ``languages.toml`` lists them. The tests compare it with LilyPond's own
 ``define-note-names.scm``.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
 from music_evals.notation.lilypond.syntax.lexer import Kind, Token, string_value, tokenize
+from music_evals.notation.toml_files import read_toml
 
 DEFAULT = "nederlands"  # the language of a text that sets none
 
@@ -25,9 +24,7 @@ class NoteName(NamedTuple):
     alteration: Fraction  # in semitones, sharp positive; quarter tones are halves
 
 
-_NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(
-    files(__package__).joinpath("languages.toml").read_text(encoding="utf-8")
-)
+_NAMES: Mapping[str, Mapping[str, str]] = read_toml(__package__, "languages.toml")
 _OTHER_SPELLINGS: Mapping[str, str] = {
     "catalan": "català",
     "espanol": "español",

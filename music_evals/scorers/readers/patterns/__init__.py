@@ -5,11 +5,11 @@ case but for `_CASED`. ``{name}`` stands for the pattern of that name ahead in t
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
+
+from music_evals.notation.toml_files import read_toml
 
 _CASED = ("values",)  # files whose patterns tell capitals from small letters
 Match = re.Match[str]
@@ -18,7 +18,7 @@ Match = re.Match[str]
 @cache
 def load(name: str) -> dict[str, Any]:
     """The content of a file, by its name without ``.toml``."""
-    return tomllib.loads(files(__package__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    return read_toml(__package__, f"{name}.toml")
 
 
 def filled(text: str, parts: Mapping[str, str]) -> str:
