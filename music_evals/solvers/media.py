@@ -32,6 +32,8 @@ MEDIA = "media"
 ``abc`` and ``lilypond`` are texts. True means that the scorer draws the pieces that the model
 writes.
 """
+LONGEST = 8_000
+"""Characters of ABC that is drawn and played, which takes about ten seconds."""
 SHOWN = 10  # samples of a run that are shown by default
 NOTE = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
@@ -103,7 +105,11 @@ def render_media(media: Mapping[str, Any]) -> list[Content]:
         content += _rendered("picture", partial(piano_roll, midi)) + _rendered(
             "sound", partial(render_mp3, midi)
         )
-    if abc := media.get("abc"):
+    abc = media.get("abc") or ""
+    if len(abc) > LONGEST:
+        reason = f"{len(abc):,} characters, and at most {LONGEST:,} are drawn"
+        content.append(ContentText(text=f"No picture, no sound: the score has {reason}."))
+    elif abc:
         content += _rendered("picture", partial(_engraved_abc, abc)) + _rendered(
             "sound", partial(_played_abc, abc)
         )

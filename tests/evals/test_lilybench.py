@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from inspect_ai import Task, score
 from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import ChatMessage, ChatMessageTool, get_model
+from inspect_ai.model import ChatMessage, ChatMessageTool, ContentText, get_model
 
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, TaskName, TaskRow
@@ -85,6 +85,13 @@ def test_without_lilypond_the_log_says_that_there_is_no_picture(
     assert sample.messages[-1].text.endswith(
         "No picture: `LilyPondError: LilyPond is not installed`"
     )
+
+
+def test_a_long_score_in_abc_is_not_drawn() -> None:
+    abc = "X:1\nL:1/4\nM:4/4\nK:C\n" + "C D E F |\n" * 1000
+    (content,) = DRAWN({"abc": abc})
+    assert isinstance(content, ContentText)
+    assert content.text.startswith("No picture, no sound: the score has 10,020 characters")
 
 
 def test_reasoning_ends_in_a_labelled_line(small: str, tmp_path: Path) -> None:
