@@ -31,6 +31,7 @@ over both.
 
 _FORMS = (*pitches.FORMS, *tonality.FORMS, *chords.FORMS, *rhythm.FORMS)
 _LANGUAGES = tuple(enumerate(LANGUAGES))  # in the order of the names in a term
+_PATIENCE = 300  # after so many repeated drafts in a row, an endless form ends
 _NO_SLUG = re.compile(r"[^a-z0-9]+")
 
 
@@ -95,11 +96,16 @@ def blind_items(questions: Iterable[Question]) -> list[Item]:
 def _questions(form: Form, seed: int) -> Iterator[Question]:
     rng = Random(f"{seed}/{form.kind}/{form.name}")
     seen: set[tuple[Term, ...]] = set()
+    repeated = 0
     for draft in form.drafts(rng):
         blanks = draft.blanks  # they distinguish the questions of a form
         if blanks in seen:
+            repeated += 1
+            if repeated == _PATIENCE:
+                return
             continue
         seen.add(blanks)
+        repeated = 0
         names = [form.kind, form.name, *map(_slug, blanks)]
         text = {language: form.text[i].format(*_spoken(blanks, i)) for i, language in _LANGUAGES}
         right = {language: draft.right[i] for i, language in _LANGUAGES}
