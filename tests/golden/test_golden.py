@@ -34,7 +34,7 @@ def built(name: str, folders: dict[str, Path]) -> Path:
     if not folders[name].exists():
         with pytest.MonkeyPatch.context() as patch:
             # The numbers of rows that the small files give; larger ones are tried in vain.
-            patch.setattr(abc_eval, "_SIZES", (36, 9, 6, 3))
+            patch.setattr(abc_eval, "_SIZES", (36, 12, 9, 6, 3))
             record.build(name, folders[name])
     return folders[name]
 
