@@ -174,7 +174,7 @@ def test_the_reader_agrees_with_the_builder(work: Work) -> None:
     assert len(read_score(abc).parts) == len(reading.voices)
     known: Counter[bool] = Counter()
     for kind in KINDS:
-        question = next(kind.questions(reading, Random(1)), None)
+        question = next(kind.questions(reading, Random(1), {}), None)
         if question is None:
             continue
         reply = answer(abc, question.text, question.kind)
