@@ -10,6 +10,7 @@ reports are computed from items.
 
 from collections.abc import Hashable, Mapping, Sequence
 from math import isnan, nan
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from inspect_ai.scorer import (
@@ -44,6 +45,8 @@ class Item(NamedTuple):
     cluster: str
     stratum: str
     details: Metadata  # metadata of the score, or of the question in it
+    answer: str | None = None  # as it was read; a letter is that of the option as it was shown
+    key: str | None = None  # the right answer in the same form; None if the score does not say
 
     @property
     def weight(self) -> float:
@@ -63,7 +66,8 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Metadata) -> l
     cluster = str(next((metadata[name] for name in CLUSTERS if name in metadata), sample_id))
     if "questions" in details:
         cluster = str(details.get("score_id", cluster))
-        return [_question_item(row, cluster) for row in details["questions"]]
+        references = {row["id"]: row.get("answer") for row in metadata.get("questions", ())}
+        return [_question_item(row, cluster, references) for row in details["questions"]]
     value = nan
     if isinstance(score.value, int | float):
         value = float(score.value)
@@ -72,15 +76,26 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Metadata) -> l
     counts = details.get("counts", True) is not False
     stratum = str(details.get("stratum", ""))
     known = None if isnan(value) else value
-    return [Item(str(sample_id), known, counts, cluster, stratum, details)]
+    key = details.get("key", details.get("right_answer"))
+    texts = (_plain_form(text, metadata.get("option_order")) for text in (score.answer, key))
+    return [Item(str(sample_id), known, counts, cluster, stratum, details, *texts)]
 
 
-def _question_item(row: Metadata, cluster: str) -> Item:
+def _plain_form(text: str | None, order: Sequence[int] | None = None) -> str | None:
+    """A text without case, spaces and a full stop; a letter as that of the shown option."""
+    if text is None or len(text) == 1:
+        return text and ascii_uppercase[order.index(ascii_uppercase.index(text))] if order else text
+    return " ".join(text.casefold().split()).rstrip(".")
+
+
+def _question_item(row: Metadata, cluster: str, references: Metadata) -> Item:
     own, verdict = row.get("cluster", cluster), row["verdict"]
     # Earlier versions logged each question of a chat as a cluster of its own.
     if own != row["id"]:
         cluster = str(own)
-    return Item(str(row["id"]), verdict, verdict is not None, cluster, "", row)
+    key = row.get("target", references.get(row["id"]))
+    texts = map(_plain_form, (row.get("prediction"), key))
+    return Item(str(row["id"]), verdict, verdict is not None, cluster, "", row, *texts)
 
 
 def headline(items: Sequence[Item]) -> Estimate | None:

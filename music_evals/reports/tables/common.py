@@ -6,21 +6,33 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import chain
+from math import isnan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from music_evals.benchmarks import load, published, published_names
+from music_evals.reports.answers import MOST_UNREAD, SHOWN, answer_lines
 from music_evals.reports.records import PARTIAL, Records, score_of
-from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Rows, Table, count, notes
+from music_evals.reports.sanitize import plain
+from music_evals.reports.table import (
+    FLOOR,
+    MEASURED,
+    P_DECIMALS,
+    PUBLISHED,
+    Cell,
+    Rows,
+    Table,
+    count,
+    notes,
+)
+from music_evals.reports.table import share as whole_percent
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
 from music_evals.scorers.readers import STATUSES
 
 STRICT = "strict_choice/accuracy"
 OFFICIAL = "official_choice/accuracy"
-MOST_UNREAD = 0.05
-"""The share of unread replies above which a note says what to do."""
 _BESIDE = {
     "By rules": "accuracy_by_rules",
     "Read again": "read_again",
@@ -29,6 +41,7 @@ _BESIDE = {
     "All options": "options_mass",
 }
 """Columns of the table of replies, and the metrics of a main scorer that only some runs have."""
+_LIMITS = {"At the limit": "cut", "Too long": "too_long"}
 THIRD_PARTY = "third_party"
 """The published table of figures that are not the authors'."""
 LABELS = ("Model", "Source", "Condition", "Data")
@@ -89,6 +102,10 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     if (runs["unread"] > 0).any():
         lines.append(explained)
     lines += unread_advice(runs)
+    is_collapsed = runs["collapse"].map(lambda found: bool(found and found.is_collapsed))
+    names = (runs["task"] + ", " + runs["model"])[is_collapsed]
+    if len(names):
+        lines.append(f"Answer collapse (see how replies were read): {'; '.join(names)}.")
     if runs["has_reader"].any():
         lines.append(reader)
     few = runs[runs["clusters"] < runs["n"].clip(upper=_FEW_CLUSTERS)]
@@ -112,13 +129,15 @@ def _few_clusters_note(run: pd.Series) -> str:
 
 def unread_advice(runs: pd.DataFrame) -> list[str]:
     """Return what to do about runs of which more than `MOST_UNREAD` of the replies are unread."""
-    many = runs[runs["unread"] > MOST_UNREAD]
+    many = runs[runs["unread"] - runs["too_long"].fillna(0) > MOST_UNREAD]
     is_likelihood = many.get("answer", pd.Series("text", many.index)) == "likelihood"
     advice: list[str] = []
     if not is_likelihood.all():
         advice += notes("unread_text")
     if is_likelihood.any():
         advice += notes("unread_likelihood")
+    if (runs["too_long"] > 0).any():
+        advice += notes("too_long")
     return advice
 
 
@@ -397,7 +416,9 @@ def part_of_title(benchmark: str) -> str:
 
 
 def replies_table(records: Records, benchmark: str) -> Table:
-    """Make the table of how the replies of each run were read, if its scorer says so."""
+    """Make the table of how the replies of each run were read, if its scorer says so, and of what
+    the answers show.
+    """
     runs = records.current(benchmark)
     runs = runs[["reading" in records.main[number] for number in runs.index]]
 
@@ -409,13 +430,33 @@ def replies_table(records: Records, benchmark: str) -> Table:
         scorer = records.runs.at[run, "main_metric"].partition("/")[0]
         return records.percent(run, f"{scorer}/{metric}")
 
+    def logged(name: str, decimals: int, run: int) -> Estimate | None:
+        value = records.runs.at[run, name]
+        return None if isnan(value) else Estimate(float(value), decimals=decimals)
+
+    def commonest(place: int, run: int) -> Cell:
+        found = records.runs.at[run, "collapse"]
+        return found and f"{plain(found[place], SHOWN)}, {whole_percent(found[place + 1])}"
+
     figures: Figures = {title_of(status): partial(share, status) for status in STATUSES}
-    lines: Sequence[str] = ()
+    for heading, name in _LIMITS.items():
+        if (runs[name] > 0).any():
+            figures[heading] = lambda run, name=name: percent(logged(name, 3, run))  # type: ignore[misc]
+    lines: Sequence[str] = answer_lines(runs)
+    if lines:
+        figures |= {
+            "Commonest answer": partial(commonest, 0),
+            "Commonest key": partial(commonest, 2),
+            "p": partial(logged, "permutation_p", P_DECIMALS),
+            "Position bias": partial(logged, "position_bias", 2),
+        }
+        lines = [*lines, *notes("collapse")]
     for heading, metric in _BESIDE.items():
         if any(beside(metric, run) for run in runs.index):
             figures[heading] = partial(beside, metric)
-            lines = notes("replies_beside")
+            lines = [*lines, *notes("replies_beside")]
     figures["Errors"] = lambda run: count(records.runs.at[run, "errors"])
+    figures["No score"] = lambda run: count(records.runs.at[run, "unscored"])
     table = _task_table(benchmark, "replies", "how replies were read, in percent", runs, figures)
     return replace(table, notes=[*table.notes, *lines])
 

@@ -1,6 +1,7 @@
 """The table that a run ends with: the score of each task beside its floor, and what it took."""
 
 from dataclasses import replace
+from math import isnan
 
 import pandas as pd
 
@@ -34,9 +35,11 @@ def run_table(records: Records, model: str = "") -> Table:
                 score and replace(score, unread=None),
                 percent(best_floor(records.floors(number))),
                 records.percent(number, _by_rules(run)),
-                "" if score is None or score.unread is None else share(score.unread),
-                _total(items, "tokens"),
-                _total(items, "seconds"),
+                "" if isnan(run["unread"]) else share(run["unread"]),
+                share(run["cut"]) if run["cut"] > 0 else "",
+                share(run["no_decision"]) if run["no_decision"] > 0 else "",
+                count(items["tokens"].sum()) if "tokens" in items else None,
+                count(run["seconds"]),
                 _data_of(run),
             ]
         )
@@ -49,6 +52,8 @@ def run_table(records: Records, model: str = "") -> Table:
         "Floor",
         "By rules",
         "Unread",
+        "Cut",
+        "No decision",
         "Tokens",
         "Seconds",
         "Data",
@@ -58,15 +63,10 @@ def run_table(records: Records, model: str = "") -> Table:
     title = "Scores of this run, in percent"
     if len(runs) and "Asked with" in optional and runs["condition"].iloc[0] != DEFAULT:
         title = f"{title}, asked with {runs['condition'].iloc[0]}"
-    droppable = ("Seconds", "Tokens", "Data", "Unread")
+    droppable = ("Seconds", "Tokens", "Data", "Cut", "Unread")
     table = Table("runs", title, columns, rows, notes("runs"), optional=droppable)
     empty = [name for place, name in enumerate(columns) if not any(row[place] for row in rows)]
     return table.without(*optional, *empty)
-
-
-def _total(items: pd.DataFrame, name: str) -> Cell:
-    """A sum over samples; a column without any value is not there."""
-    return count(items[name].sum()) if name in items else None
 
 
 def _by_rules(run: pd.Series) -> str:
