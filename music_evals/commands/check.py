@@ -30,7 +30,6 @@ def check(
     from music_evals.reports.answers import answer_lines
     from music_evals.reports.records import local_logs, read_records
     from music_evals.reports.regressions import changes
-    from music_evals.reports.tables.common import unread_advice
 
     names = []
     if tasks:
@@ -44,7 +43,7 @@ def check(
         failed(error)
         raise Exit(_INCOMPARABLE) from error
     runs = records.runs.loc[[change.run for change in measured]]
-    say(*answer_lines(runs), *unread_advice(runs))
+    say(*answer_lines(runs))
     drops = [change for change in measured if change.is_drop(max_drop)]
     for change in drops:
         failed(ValueError(f"{change.line()}; at most {max_drop:g} are allowed"))

@@ -13,10 +13,16 @@ from music_evals.scorers.metrics.collapse import LEAST_ITEMS, LEVEL, Collapse, c
 
 MOST_UNREAD = 0.05
 """The share of unread replies, or of replies that were cut, above which a line says so."""
-LOGGED = ("permutation_p", "position_bias", "cut", "too_long", "misnumbered", "no_decision")
+LOGGED = ("permutation_p", "cut", "too_long", "misnumbered", "no_decision")
 """Metrics of the main scorer that are columns of `Records.runs`."""
-SHOWN = 40
-"""Characters of an answer."""
+_SHOWN = 40  # characters of an answer
+_GAPS = {
+    "cut": (MOST_UNREAD, "{share} of the replies ended at the limit of tokens"),
+    "too_long": (0, "{share} of the prompts are longer than the model's context"),
+    "misnumbered": (0, "replies with fewer or other numbers than questions: {number}"),
+    "unscored": (0, "samples without a score, which are in no figure: {number}"),
+}
+"""Column of `Records.runs` → the value above which a line says so, and how."""
 
 
 def answer_facts(log: EvalLog, main: pd.DataFrame) -> dict[str, Any]:
@@ -28,11 +34,8 @@ def answer_facts(log: EvalLog, main: pd.DataFrame) -> dict[str, Any]:
     metrics = next(score.metrics for score in results.scores if score.name == scorer)
     is_scored = main["value"].notna() | ~main["counts"]
     scored = len(main[is_scored].drop_duplicates(["sample", "epoch"]))
-    found = None
-    if "key" in main:
-        own = main[main["counts"] & main["key"].notna()]
-        answers = own.reindex(columns=["answer"])["answer"].astype(object)
-        found = collapse([*answers.where(answers.notna(), None)], [*own["key"]], [*own["item"]])
+    own = main[main["counts"]].reindex(columns=["answer", "key", "item"]).dropna(subset="key")
+    found = collapse(*(own[name].tolist() for name in own))
     return {
         "collapse": found,
         "unscored": results.completed_samples - scored,
@@ -54,7 +57,7 @@ def answer_lines(runs: pd.DataFrame) -> list[str]:
 def _facts(run: pd.Series) -> Iterator[str]:
     found: Collapse | None = run["collapse"]
     if found and found.is_collapsed:
-        answer, key = plain(found.answer, SHOWN), plain(found.key, SHOWN)
+        answer, key = plain(found.answer, _SHOWN), plain(found.key, _SHOWN)
         yield (
             f"{share(found.share)} of the answers are {answer}; the commonest key is {key}, "
             f"{share(found.key_share)}"
@@ -62,11 +65,6 @@ def _facts(run: pd.Series) -> Iterator[str]:
     if run["permutation_p"] >= LEVEL and run["n"] >= LEAST_ITEMS:
         p = rounded(run["permutation_p"], 2)
         yield f"no sign that the answers depend on the questions (p = {p})"
-    if run["cut"] > MOST_UNREAD:
-        yield f"{share(run['cut'])} of the replies ended at the limit of tokens"
-    if run["too_long"] > 0:
-        yield f"{share(run['too_long'])} of the prompts are longer than the model's context"
-    if run["misnumbered"] > 0:
-        yield f"replies with fewer or other numbers than questions: {run['misnumbered']:.0f}"
-    if run["unscored"] > 0:
-        yield f"samples without a score, which are in no figure: {run['unscored']}"
+    for name, (least, text) in _GAPS.items():
+        if run[name] > least:
+            yield text.format(share=share(run[name]), number=f"{run[name]:.0f}")

@@ -36,6 +36,7 @@ from music_evals.scorers.scores import (
     readings,
     sample_metric,
     scorer,
+    was_cut,
 )
 
 CONFUSED = "emotion_recognition"
@@ -174,6 +175,7 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
             protocol=protocol,
             reasoned=reasoned,
             joined=joined,
+            is_cut=was_cut(state.output.stop_reason),
         )
         if kind == "index" and protocol == "strict":
             return await judge_choice(state, right, by_rules)

@@ -6,20 +6,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import chain
-from math import isnan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from music_evals.benchmarks import load, published, published_names
-from music_evals.reports.answers import MOST_UNREAD, SHOWN, answer_lines
+from music_evals.reports.answers import MOST_UNREAD, answer_lines
 from music_evals.reports.records import PARTIAL, Records, score_of
-from music_evals.reports.sanitize import plain
 from music_evals.reports.table import (
     FLOOR,
     MEASURED,
-    P_DECIMALS,
     PUBLISHED,
     Cell,
     Rows,
@@ -27,13 +24,17 @@ from music_evals.reports.table import (
     count,
     notes,
 )
-from music_evals.reports.table import share as whole_percent
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
 from music_evals.scorers.readers import STATUSES
 
 STRICT = "strict_choice/accuracy"
 OFFICIAL = "official_choice/accuracy"
 _BESIDE = {
+    "At the limit": "cut",
+    "Too long": "too_long",
+    "Commonest answer": "commonest_answer",
+    "Commonest key": "commonest_key",
+    "Position bias": "position_bias",
     "By rules": "accuracy_by_rules",
     "Read again": "read_again",
     "Reader failed": "reader_failed",
@@ -41,7 +42,7 @@ _BESIDE = {
     "All options": "options_mass",
 }
 """Columns of the table of replies, and the metrics of a main scorer that only some runs have."""
-_LIMITS = {"At the limit": "cut", "Too long": "too_long"}
+_BY_MODELS = ("By rules", "Right option")
 THIRD_PARTY = "third_party"
 """The published table of figures that are not the authors'."""
 LABELS = ("Model", "Source", "Condition", "Data")
@@ -430,33 +431,15 @@ def replies_table(records: Records, benchmark: str) -> Table:
         scorer = records.runs.at[run, "main_metric"].partition("/")[0]
         return records.percent(run, f"{scorer}/{metric}")
 
-    def logged(name: str, decimals: int, run: int) -> Estimate | None:
-        value = records.runs.at[run, name]
-        return None if isnan(value) else Estimate(float(value), decimals=decimals)
-
-    def commonest(place: int, run: int) -> Cell:
-        found = records.runs.at[run, "collapse"]
-        return found and f"{plain(found[place], SHOWN)}, {whole_percent(found[place + 1])}"
-
     figures: Figures = {title_of(status): partial(share, status) for status in STATUSES}
-    for heading, name in _LIMITS.items():
-        if (runs[name] > 0).any():
-            figures[heading] = lambda run, name=name: percent(logged(name, 3, run))  # type: ignore[misc]
-    lines: Sequence[str] = answer_lines(runs)
-    if lines:
-        figures |= {
-            "Commonest answer": partial(commonest, 0),
-            "Commonest key": partial(commonest, 2),
-            "p": partial(logged, "permutation_p", P_DECIMALS),
-            "Position bias": partial(logged, "position_bias", 2),
-        }
-        lines = [*lines, *notes("collapse")]
     for heading, metric in _BESIDE.items():
         if any(beside(metric, run) for run in runs.index):
             figures[heading] = partial(beside, metric)
-            lines = [*lines, *notes("replies_beside")]
     figures["Errors"] = lambda run: count(records.runs.at[run, "errors"])
     figures["No score"] = lambda run: count(records.runs.at[run, "unscored"])
+    lines = answer_lines(runs)
+    if any(name in figures for name in _BY_MODELS):
+        lines += notes("replies_beside")
     table = _task_table(benchmark, "replies", "how replies were read, in percent", runs, figures)
     return replace(table, notes=[*table.notes, *lines])
 

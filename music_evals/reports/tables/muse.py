@@ -30,7 +30,6 @@ from music_evals.scorers.metrics.estimates import Estimate, Estimates
 MODALITIES = {"audio": "Audio", "midi": "MIDI"}
 SHOTS = {"zero": "Zero-shot", "few": "Few-shot"}
 STRATEGIES = {"standalone": "Standalone", "cot": "CoT", "logiclm": "LogicLM"}
-UNDECIDED = "No decision"
 _FACTORS = ("modality", "shots", "strategy")
 
 
@@ -53,21 +52,18 @@ def _table1(records: Records, task: str) -> Table:
         first = [MODALITIES[modality], SHOTS[shots]]
         if len(runs):
             for model, figures in _published(task, modality, shots).items():
-                rows.append([*first, *paper_labels(model), *map(figures.get, STRATEGIES), None])
+                rows.append([*first, *paper_labels(model), *map(figures.get, STRATEGIES)])
                 kinds.append(PUBLISHED)
         measured = records.current("muse", task=task, modality=modality, shots=shots)
         for cells, group in condition_rows(measured, without=_FACTORS):
             scores = {run["strategy"]: records.percent(number) for number, run in group.iterrows()}
-            undecided = group["no_decision"].max()
-            no_decision = Estimate(undecided).percent() if undecided > 0 else None
-            rows.append([*first, *cells, *map(scores.get, STRATEGIES), no_decision])
+            rows.append([*first, *cells, *map(scores.get, STRATEGIES)])
             kinds.append(MEASURED)
     chance = 100 * (load("muse").tasks[task].chance or 0)
     title = f"MUSE Table 1, {title_of(task).lower()}: accuracy in percent, {chance:.0f} by chance"
-    columns = ("Modality", "Shots", *LABELS, *STRATEGIES.values(), UNDECIDED)
+    columns = ("Modality", "Shots", *LABELS, *STRATEGIES.values())
     lines = [*notes("muse_table1"), *run_notes(runs)]
-    table = Table(f"muse_table1_{task}", title, columns, rows, lines, kinds, is_drawn=True)
-    return table if any(row[-1] for row in rows) else table.without(UNDECIDED)
+    return Table(f"muse_table1_{task}", title, columns, rows, lines, kinds, is_drawn=True)
 
 
 def _published(task: str, modality: str, shots: str) -> dict[str, Estimates]:
@@ -101,7 +97,7 @@ def formulations(records: Records, benchmark: str = "muse") -> Table:
         "Final answer": final_answer,
         "Valid at once": partial(fact, "valid_first_try"),
         "Refinements": refinements,
-        UNDECIDED: partial(fact, "no_decision"),
+        "No decision": partial(fact, "no_decision"),
         "Agreement": partial(fact, "agreement"),
     }
     # Only the log of a valid formulation has it.

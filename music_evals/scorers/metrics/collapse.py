@@ -55,7 +55,7 @@ def shares(texts: Answers) -> dict[str, float]:
     >>> shares(["A", "C", None, "C"])
     {'C': 0.6666666666666666, 'A': 0.3333333333333333}
     """
-    counts = Counter(text for text in texts if text is not None)
+    counts = Counter(text for text in texts if isinstance(text, str))
     return {text: number / counts.total() for text, number in counts.most_common()}
 
 
@@ -84,8 +84,7 @@ def collapse(answers: Answers, keys: Sequence[str], items: Names) -> Collapse | 
     if not chosen:
         return None
     answer, key = next(iter(chosen)), next(iter(right))
-    read = len(answers) - answers.count(None)
-    trials = max(1, round(read * len({*items}) / len(answers)))
+    trials = len({item for item, text in zip(items, answers, strict=True) if text in chosen})
     tail = bdtrc(round(chosen[answer] * trials) - 1, trials, right[key])
     p = min(1.0, len(right) * float(tail))
     return Collapse(answer, chosen[answer], key, right[key], p)
