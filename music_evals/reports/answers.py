@@ -11,18 +11,15 @@ from music_evals.reports.sanitize import plain
 from music_evals.reports.table import rounded, share
 from music_evals.scorers.metrics.collapse import LEAST_ITEMS, LEVEL, Collapse, collapse
 
-MOST_UNREAD = 0.05
-"""The share of unread replies, or of replies that were cut, above which a line says so."""
 LOGGED = ("permutation_p", "cut", "too_long", "misnumbered", "no_decision")
 """Metrics of the main scorer that are columns of `Records.runs`."""
 _SHOWN = 40  # characters of an answer
 _GAPS = {
-    "cut": (MOST_UNREAD, "{share} of the replies ended at the limit of tokens"),
-    "too_long": (0, "{share} of the prompts are longer than the model's context"),
-    "misnumbered": (0, "replies with fewer or other numbers than questions: {number}"),
-    "unscored": (0, "samples without a score, which are in no figure: {number}"),
+    "too_long": "{share} of the prompts are longer than the model's context",
+    "misnumbered": "replies with fewer or other numbers than questions: {number}",
+    "unscored": "samples without a score, which are in no figure: {number}",
 }
-"""Column of `Records.runs` → the value above which a line says so, and how."""
+"""Column of `Records.runs` → what a line says of a value above 0."""
 
 
 def answer_facts(log: EvalLog, main: pd.DataFrame) -> dict[str, Any]:
@@ -65,6 +62,6 @@ def _facts(run: pd.Series) -> Iterator[str]:
     if run["permutation_p"] >= LEVEL and run["n"] >= LEAST_ITEMS:
         p = rounded(run["permutation_p"], 2)
         yield f"no sign that the answers depend on the questions (p = {p})"
-    for name, (least, text) in _GAPS.items():
-        if run[name] > least:
+    for name, text in _GAPS.items():
+        if run[name] > 0:
             yield text.format(share=share(run[name]), number=f"{run[name]:.0f}")

@@ -77,15 +77,17 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Metadata) -> l
     stratum = str(details.get("stratum", ""))
     known = None if isnan(value) else value
     key = details.get("key", details.get("right_answer"))
-    texts = (_plain_form(text, metadata.get("option_order")) for text in (score.answer, key))
+    order = metadata.get("option_order", ()) if "key" in details else ()
+    texts = (_plain_form(text, order) for text in (score.answer, key))
     return [Item(str(sample_id), known, counts, cluster, stratum, details, *texts)]
 
 
-def _plain_form(text: str | None, order: Sequence[int] | None = None) -> str | None:
+def _plain_form(text: str | None, order: Sequence[int] = ()) -> str | None:
     """A text without case, spaces and a full stop; a letter as that of the shown option."""
-    if text is None or len(text) == 1:
-        return text and ascii_uppercase[order.index(ascii_uppercase.index(text))] if order else text
-    return " ".join(text.casefold().split()).rstrip(".")
+    if text is None or len(text) > 1:
+        return text and " ".join(text.casefold().split()).rstrip(".")
+    letters = ascii_uppercase[: len(order)]
+    return ascii_uppercase[order.index(letters.index(text))] if text and text in letters else text
 
 
 def _question_item(row: Metadata, cluster: str, references: Metadata) -> Item:

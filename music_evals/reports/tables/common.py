@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from music_evals.benchmarks import load, published, published_names
-from music_evals.reports.answers import MOST_UNREAD, answer_lines
+from music_evals.reports.answers import answer_lines
 from music_evals.reports.records import PARTIAL, Records, score_of
 from music_evals.reports.table import (
     FLOOR,
@@ -29,6 +29,8 @@ from music_evals.scorers.readers import STATUSES
 
 STRICT = "strict_choice/accuracy"
 OFFICIAL = "official_choice/accuracy"
+MOST_UNREAD = 0.05
+"""The share of unread replies above which a note says what to do."""
 _BESIDE = {
     "At the limit": "cut",
     "Too long": "too_long",

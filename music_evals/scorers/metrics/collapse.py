@@ -121,6 +121,8 @@ def permutation_p(answers: Answers, keys: Sequence[str], items: Names) -> float:
     """
     from scipy.stats import permutation_test
 
+    if len({*keys}) < 2:
+        return 1.0
     codes = {text: code for code, text in enumerate({*answers, *keys})}
     chosen = np.array([codes[answer] for answer in answers])
     pairs = [*zip(items, keys, strict=True)]
