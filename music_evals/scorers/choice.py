@@ -63,6 +63,7 @@ def chat_answers() -> Scorer:
                 "verdict": float(reading.answer == question["target"]),
                 "reading": reading.status,
                 "prediction": reading.answer,
+                "key": question["target"],
                 "stop_reason": question.get("stop_reason"),
             }
             rows.append(row)

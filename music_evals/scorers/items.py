@@ -3,8 +3,9 @@ cluster.
 
 A scorer records in a score's metadata: ``counts`` (False for a value outside the main metric),
 ``stratum`` (if the main metric is a mean over strata), ``weight`` (if it is a ratio, such as
-micro F1), ``any_of`` with ``epoch`` (if the best of several answers counts) and, for a sample with
-several questions, ``questions`` with a ``verdict`` each. The metrics in logs and all figures of
+micro F1), ``any_of`` with ``epoch`` (if the best of several answers counts), ``key`` or
+``right_answer`` and, for a sample with several questions, ``questions`` with a ``verdict``, the
+``prediction`` and the ``key`` each. The metrics in logs and all figures of
 reports are computed from items.
 """
 
@@ -66,8 +67,7 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Metadata) -> l
     cluster = str(next((metadata[name] for name in CLUSTERS if name in metadata), sample_id))
     if "questions" in details:
         cluster = str(details.get("score_id", cluster))
-        references = {row["id"]: row.get("answer") for row in metadata.get("questions", ())}
-        return [_question_item(row, cluster, references) for row in details["questions"]]
+        return [_question_item(row, cluster) for row in details["questions"]]
     value = nan
     if isinstance(score.value, int | float):
         value = float(score.value)
@@ -90,13 +90,12 @@ def _plain_form(text: str | None, order: Sequence[int] = ()) -> str | None:
     return ascii_uppercase[order.index(letters.index(text))] if text and text in letters else text
 
 
-def _question_item(row: Metadata, cluster: str, references: Metadata) -> Item:
+def _question_item(row: Metadata, cluster: str) -> Item:
     own, verdict = row.get("cluster", cluster), row["verdict"]
     # Earlier versions logged each question of a chat as a cluster of its own.
     if own != row["id"]:
         cluster = str(own)
-    key = row.get("target", references.get(row["id"]))
-    texts = map(_plain_form, (row.get("prediction"), key))
+    texts = map(_plain_form, (row.get("prediction"), row.get("key")))
     return Item(str(row["id"]), verdict, verdict is not None, cluster, "", row, *texts)
 
 

@@ -254,6 +254,7 @@ def _entry(question: _Facts, verdict: _Facts, labels: Mapping[str, int]) -> _Ent
         "id": question["id"],
         "level": int(question["level"]),
         "kind": question["kind"],
+        "key": question["answer"],
         "votes": {},
         "abstained": {},
         **verdict,
