@@ -523,6 +523,7 @@ def _item_rows(sample: _Sample, score: Score, facts: _Row) -> Iterator[_Row]:
         target = str(about.get("twin_target", sample.target))
         if item.id != sample_id:
             target = str(item.details.get("target", ""))
+        answer, key = (text and plain(text, _SHOWN) for text in (item.answer, item.key))
         row = {
             **_columns(about),
             **_columns(item.details),
@@ -534,8 +535,8 @@ def _item_rows(sample: _Sample, score: Score, facts: _Row) -> Iterator[_Row]:
             "stratum": plain(item.stratum, _SHOWN),
             "value": nan if item.value is None else item.value,
             "counts": item.counts,
-            "answer": item.answer and plain(item.answer, _SHOWN),
-            "key": item.key and plain(item.key, _SHOWN),
+            "answer": answer,
+            "key": key,
             "target": plain(str(sample.target), _SHOWN),
             "is_unread": _is_unread(item.details),
             "details": None,

@@ -11,6 +11,7 @@ from music_evals.reports.table import Cell, Rows, Table, count, notes, share
 from music_evals.reports.tables.common import best_floor, percent
 
 _GENERATED = "generated"
+_SHARES = ("cut", "no_decision")
 
 
 def run_table(records: Records, model: str = "") -> Table:
@@ -27,6 +28,8 @@ def run_table(records: Records, model: str = "") -> Table:
     for number, run in runs.iterrows():
         items = records.main[number].drop_duplicates(["sample", "epoch"])
         score = records.percent(number)
+        tokens = items["tokens"].sum() if "tokens" in items else None
+        cut, undecided = [share(run[name]) if run[name] > 0 else "" for name in _SHARES]
         rows.append(
             [
                 f"{run['benchmark']} {run['task']}",
@@ -36,9 +39,9 @@ def run_table(records: Records, model: str = "") -> Table:
                 percent(best_floor(records.floors(number))),
                 records.percent(number, _by_rules(run)),
                 "" if isnan(run["unread"]) else share(run["unread"]),
-                share(run["cut"]) if run["cut"] > 0 else "",
-                share(run["no_decision"]) if run["no_decision"] > 0 else "",
-                count(items["tokens"].sum()) if "tokens" in items else None,
+                cut,
+                undecided,
+                count(tokens),
                 count(run["seconds"]),
                 _data_of(run),
             ]
