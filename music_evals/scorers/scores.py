@@ -216,8 +216,9 @@ def answer_collapse(scores: SampleScores) -> Figures:
     """The shares of the ``commonest_answer`` among the answers and of the ``commonest_key`` among
     the keys; ``permutation_p``, ``position_bias``: see `music_evals.scorers.metrics.collapse`.
 
-    ``permutation_p`` is of scores that are the share of answers equal to the key, ``position_bias``
-    of options with letters or indices.
+    ``permutation_p`` is of scores that are the share of answers equal to the key, to questions of
+    one kind: an answer that fits the kind of its question need not depend on the music.
+    ``position_bias`` is of options with letters or indices.
     """
     items = [item for item in all_items(scores) if item.counts and item.key is not None]
     answers, keys = [item.answer for item in items], [str(item.key) for item in items]
@@ -226,7 +227,8 @@ def answer_collapse(scores: SampleScores) -> Figures:
     if found is None:
         return {}
     figures = {"commonest_answer": found.share, "commonest_key": found.key_share}
-    if all(item.value == (item.answer == item.key) for item in items):
+    kinds = {(item.details.get("kind"), item.details.get("answer_kind")) for item in items}
+    if len(kinds) == 1 and all(item.value == (item.answer == item.key) for item in items):
         figures["permutation_p"] = permutation_p(answers, keys, names)
     if max(map(len, keys)) == 1:
         figures["position_bias"] = position_bias(answers, keys)

@@ -125,6 +125,10 @@ def test_metrics_say_that_all_answers_are_one() -> None:
     # The score of an order is no share of answers that equal the key.
     part = Score(value=0.5, answer="0123", metadata={"right_answer": "0132"})
     assert "permutation_p" not in answer_collapse()([SampleScore(score=part, sample_id="q")])
+    for score, kind in zip(scores, "ab" * 20, strict=True):
+        score.score.metadata = {**(score.score.metadata or {}), "kind": kind}
+    again = answer_collapse()([*scores])
+    assert (again["commonest_answer"], "permutation_p" in again) == (1, False)
 
 
 READ = {"C": "answered", "I": "refused"}
