@@ -27,6 +27,7 @@ def check(
     """
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.evals.registry import defaults_of
+    from music_evals.reports.answers import answer_lines
     from music_evals.reports.records import local_logs, read_records
     from music_evals.reports.regressions import changes
 
@@ -36,10 +37,13 @@ def check(
     try:
         with local_logs(*logs) as new, local_logs(*against) as old:
             base = read_records(old, defaults=defaults_of)
-            measured = changes(base, read_records(new, defaults=defaults_of), names)
+            records = read_records(new, defaults=defaults_of)
+            measured = changes(base, records, names)
     except (ValueError, OSError) as error:
         failed(error)
         raise Exit(_INCOMPARABLE) from error
+    runs = records.runs.loc[[change.run for change in measured]]
+    say(*answer_lines(runs))
     drops = [change for change in measured if change.is_drop(max_drop)]
     for change in drops:
         failed(ValueError(f"{change.line()}; at most {max_drop:g} are allowed"))
@@ -47,6 +51,6 @@ def check(
         raise Exit(_DROP)
     lowest = min(measured, key=lambda change: change.comparison.difference)
     say(
-        f"{len(measured)} compared, none fell by more than {max_drop:g} points; lowest: "
-        f"{lowest.line()}"
+        f"{len(measured)} compared; no drop of more than {max_drop:g} points has an interval below "
+        f"0; lowest: {lowest.line()}"
     )

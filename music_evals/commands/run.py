@@ -738,6 +738,7 @@ def _unreadable(folder: str) -> list[tuple[str, str]]:
 
 def show_scores(folder: str | list[str], limit: int | None, model: str = "") -> None:
     """Show the score of each run that ended in success, of a model or of all."""
+    from music_evals.reports.answers import answer_lines
     from music_evals.reports.records import read_records
     from music_evals.reports.tables.common import unread_advice
     from music_evals.reports.tables.runs import run_table
@@ -755,7 +756,8 @@ def show_scores(folder: str | list[str], limit: int | None, model: str = "") -> 
     others = sorted({*records.runs["model"]} - {model}) if model else []
     if others:
         say(f"{folder} has logs of {len(others)} other models: music-evals report {folder}")
-    for line in unread_advice(records.runs[records.runs["is_current"]]):
+    current = records.runs[records.runs["is_current"]]
+    for line in [*answer_lines(current), *unread_advice(current)]:
         Console().print(Text(line, "yellow"), soft_wrap=True)
 
 

@@ -33,6 +33,7 @@ from music_evals.benchmarks import (
     published,
     published_names,
 )
+from music_evals.reports.answers import answer_facts
 from music_evals.reports.run_metadata import (
     DEFAULT,
     RunFingerprint,
@@ -41,6 +42,7 @@ from music_evals.reports.run_metadata import (
     run_facts,
     shown,
     signature,
+    wall_seconds,
 )
 from music_evals.reports.sanitize import plain, reason
 from music_evals.scorers.items import TAGS, best_of_key, items_of, places_of_best
@@ -121,9 +123,10 @@ class Records:
     def items(self) -> pd.DataFrame:
         """A row per response to a question and scorer: ``run``, ``item``, ``epoch``, ``pair``
         (equal for the same question in two runs), ``question_key`` (equal for the same question in
-        two benchmarks), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``, ``answer``,
-        ``target``, ``tokens``, ``seconds``, ``is_unread`` (None if the scorer reads no reply), and
-        what the sample's and the score's metadata say.
+        two benchmarks), ``cluster``, ``stratum``, ``value``, ``counts``, ``reading``, ``answer``
+        and ``key`` (as `music_evals.scorers.items.Item` has them), ``target``, ``tokens``,
+        ``seconds``, ``is_unread`` (None if the scorer reads no reply), and what the sample's and
+        the score's metadata say.
         """
         if not self.by_run:
             return pd.DataFrame(columns=["run", "is_main"])
@@ -510,7 +513,6 @@ def _item_rows(sample: _Sample, score: Score, facts: _Row) -> Iterator[_Row]:
     about = sample.metadata
     # Inspect numbers the samples of the Hub; the row has its own id.
     sample_id = str(about["id"] if {"id", "asks"} <= about.keys() else sample.id)
-    answer = None if score.answer is None else plain(str(score.answer), _SHOWN)
     for item in items_of(score, sample_id, about):
         if item.value is not None and not 0 <= item.value <= 1:
             raise ValueError(
@@ -521,6 +523,7 @@ def _item_rows(sample: _Sample, score: Score, facts: _Row) -> Iterator[_Row]:
         target = str(about.get("twin_target", sample.target))
         if item.id != sample_id:
             target = str(item.details.get("target", ""))
+        answer, key = (text and plain(text, _SHOWN) for text in (item.answer, item.key))
         row = {
             **_columns(about),
             **_columns(item.details),
@@ -533,6 +536,7 @@ def _item_rows(sample: _Sample, score: Score, facts: _Row) -> Iterator[_Row]:
             "value": nan if item.value is None else item.value,
             "counts": item.counts,
             "answer": answer,
+            "key": key,
             "target": plain(str(sample.target), _SHOWN),
             "is_unread": _is_unread(item.details),
             "details": None,
@@ -617,6 +621,8 @@ def _run(
         "unread": nan if unread is None else unread,
         "has_reader": READER in models_by_role(log),
         "errors": results.total_samples - results.completed_samples,
+        **answer_facts(log, main),
+        "seconds": wall_seconds(log),
         "n": main["item"][is_counted].nunique(),
         "clusters": main["cluster"][is_counted].nunique(),
         "is_complete": is_complete,

@@ -25,11 +25,13 @@ class Change(NamedTuple):
         task: its name.
         comparison: the later run less the earlier one, over the same questions.
         scores: both scores in percent.
+        run: number of the later run.
     """
 
     task: str
     comparison: Comparison
     scores: Sequence[object]
+    run: int
 
     def is_drop(self, points: float) -> bool:
         """Whether the score fell by more than some points, and the interval excludes no change."""
@@ -75,10 +77,11 @@ def changes(base: Records, records: Records, tasks: Collection[str] = ()) -> lis
     chosen = [run for run in before if {run.name, run.paired.questions[0]} & asked]
     result = []
     for run in chosen:
-        row = paired_row(run.paired, _counterpart(run, after).paired, ())
+        later = _counterpart(run, after).paired
+        row = paired_row(run.paired, later, ())
         if row is None:
             raise ValueError(f"{run.name}: no question has a score in both runs")
-        result.append(Change(run.name, row.comparison, row.labels))
+        result.append(Change(run.name, row.comparison, row.labels, later.number))
     return result
 
 

@@ -314,9 +314,6 @@ def _amounts(log: EvalLog) -> dict[str, Cell]:
     results, stats = log.results or EvalResults(), log.stats
     usages = dict(stats.model_usage)
     own = [usages.pop(log.eval.model)] if log.eval.model in usages else []
-    seconds = None
-    if stats.started_at and stats.completed_at:
-        seconds = (_time(stats.completed_at) - _time(stats.started_at)).total_seconds()
     return {
         "Begun": f"{_time(log.eval.created):%Y-%m-%d %H:%M}",
         "In dataset": count(log.eval.dataset.samples),
@@ -328,8 +325,14 @@ def _amounts(log: EvalLog) -> dict[str, Cell]:
         "Output tokens": _total(map(attrgetter("output_tokens"), own)),
         "Reasoning tokens": _total(map(attrgetter("reasoning_tokens"), own)),
         "Other models' tokens": _total(map(_all_tokens, usages.values())),
-        "Seconds": count(seconds),
+        "Seconds": count(wall_seconds(log)),
     }
+
+
+def wall_seconds(log: EvalLog) -> float | None:
+    """Return the seconds from the start of a task to its end; None if the log does not say."""
+    start, end = log.stats.started_at, log.stats.completed_at
+    return (_time(end) - _time(start)).total_seconds() if start and end else None
 
 
 def _total(amounts: Iterable[int | None]) -> Cell:

@@ -8,6 +8,7 @@ suite, on the same data as the others. Sections that ask the same questions coun
 and people do not decide which sections the suite has.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -236,7 +237,8 @@ def summary_table(records: Records) -> Table:
         "On data",
     )
     title = "Summary: mean of the tasks' main metrics, in percent"
-    replaced = [line for line in run_notes(records.current()) if " runs alike" in line]
+    run_lines = run_notes(records.current())
+    replaced = [line for line in run_lines if re.search(" runs alike|^Answer collapse", line)]
     kinds = [FLOOR if str(row[0]).startswith(BASELINE) else MEASURED for row in rows]
     lines = [*notes("summary"), *lines, *replaced]
     return Table(

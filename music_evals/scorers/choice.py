@@ -15,6 +15,7 @@ from music_evals.scorers.chosen_option import choice_details, score_choice
 from music_evals.scorers.explanations import code
 from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import (
+    answer_collapse,
     main_metric,
     read_reply,
     readings,
@@ -24,7 +25,7 @@ from music_evals.scorers.scores import (
 )
 
 
-@scorer(metrics=[main_metric(), readings(), choice_details()])
+@scorer(metrics=[main_metric(), readings(), answer_collapse(), choice_details()])
 def final_answer() -> Scorer:
     """Score the final answer of the last reply: correct, incorrect, or no answer, which counts as
     incorrect.
@@ -36,7 +37,7 @@ def final_answer() -> Scorer:
         options: list[str] = required_metadata(state, "options")
         is_cut = was_cut(state.output.stop_reason)
         judge = partial(judge_answer, options=options, right=target.text, is_cut=is_cut)
-        return await score_choice(state, target.text, options, judge)
+        return await score_choice(state, target.text, options, judge, key=target.text)
 
     return score
 
@@ -44,7 +45,7 @@ def final_answer() -> Scorer:
 _QUESTION_FACTS = ("id", "target", "variant")
 
 
-@scorer(metrics=[main_metric(), readings()])
+@scorer(metrics=[main_metric(), readings(), answer_collapse()])
 def chat_answers() -> Scorer:
     """Score the replies to all questions of a chat, each as `final_answer` does; each question is
     an item.
@@ -61,6 +62,8 @@ def chat_answers() -> Scorer:
                 "cluster": f"chat {state.epoch}",  # an early mistake may go on
                 "verdict": float(reading.answer == question["target"]),
                 "reading": reading.status,
+                "prediction": reading.answer,
+                "key": question["target"],
                 "stop_reason": question.get("stop_reason"),
             }
             rows.append(row)

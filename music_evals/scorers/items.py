@@ -3,13 +3,15 @@ cluster.
 
 A scorer records in a score's metadata: ``counts`` (False for a value outside the main metric),
 ``stratum`` (if the main metric is a mean over strata), ``weight`` (if it is a ratio, such as
-micro F1), ``any_of`` with ``epoch`` (if the best of several answers counts) and, for a sample with
-several questions, ``questions`` with a ``verdict`` each. The metrics in logs and all figures of
+micro F1), ``any_of`` with ``epoch`` (if the best of several answers counts), ``key`` or
+``right_answer`` and, for a sample with several questions, ``questions`` with a ``verdict``, the
+``prediction`` and the ``key`` each. The metrics in logs and all figures of
 reports are computed from items.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
 from math import isnan, nan
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from inspect_ai.scorer import (
@@ -44,6 +46,8 @@ class Item(NamedTuple):
     cluster: str
     stratum: str
     details: Metadata  # metadata of the score, or of the question in it
+    answer: str | None = None  # as it was read; a letter is that of the option as it was shown
+    key: str | None = None  # the right answer in the same form; None if the score does not say
 
     @property
     def weight(self) -> float:
@@ -72,7 +76,18 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Metadata) -> l
     counts = details.get("counts", True) is not False
     stratum = str(details.get("stratum", ""))
     known = None if isnan(value) else value
-    return [Item(str(sample_id), known, counts, cluster, stratum, details)]
+    key = details.get("key", details.get("right_answer"))
+    order = metadata.get("option_order", ()) if "key" in details else ()
+    texts = (_plain_form(text, order) for text in (score.answer, key))
+    return [Item(str(sample_id), known, counts, cluster, stratum, details, *texts)]
+
+
+def _plain_form(text: str | None, order: Sequence[int] = ()) -> str | None:
+    """A text without case, spaces and a full stop; a letter as that of the shown option."""
+    if text is None or len(text) > 1:
+        return text and " ".join(text.casefold().split()).rstrip(".")
+    letters = ascii_uppercase[: len(order)]
+    return ascii_uppercase[order.index(letters.index(text))] if text and text in letters else text
 
 
 def _question_item(row: Metadata, cluster: str) -> Item:
@@ -80,7 +95,8 @@ def _question_item(row: Metadata, cluster: str) -> Item:
     # Earlier versions logged each question of a chat as a cluster of its own.
     if own != row["id"]:
         cluster = str(own)
-    return Item(str(row["id"]), verdict, verdict is not None, cluster, "", row)
+    texts = map(_plain_form, (row.get("prediction"), row.get("key")))
+    return Item(str(row["id"]), verdict, verdict is not None, cluster, "", row, *texts)
 
 
 def headline(items: Sequence[Item]) -> Estimate | None:

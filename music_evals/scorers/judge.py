@@ -19,6 +19,7 @@ Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 """
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -44,6 +45,8 @@ from music_evals.scorers.scores import (
     Figures,
     SampleError,
     SampleScores,
+    answer_collapse,
+    details_of,
     main_metric,
     readings,
     required_metadata,
@@ -70,6 +73,7 @@ _NO_TAGS = str.maketrans("<＜﹤>＞﹥", "‹‹‹›››")
 _FIELDS = ("id", "level", "kind", "question", "answer", "answer_type")
 _NOT_JUDGED = ("empty", "refused")  # readings that are wrong without a judge
 _SHOWN = 200
+_NUMBER = re.compile(r"(?m)^[ *_#]{0,6}([0-9]{1,3})[.):]")  # of an answer in a list
 
 
 _Entry = dict[str, Any]  # of the log, on the answer to a question
@@ -80,6 +84,17 @@ _Facts = Mapping[str, Any]  # of a question, or of the answer to it
 def unscored(scores: SampleScores) -> float:
     """The number of questions that no rule can score or no majority decides."""
     return float(sum(item.value is None for item in all_items(scores)))
+
+
+@sample_metric
+def misnumbered(scores: SampleScores) -> Figures:
+    """The number of replies to several questions that answer fewer than were asked, or have other
+    numbers.
+
+    There is no such metric if each question is asked alone.
+    """
+    flags = [details["misnumbered"] for details in details_of(scores) if "misnumbered" in details]
+    return {"misnumbered": float(sum(flags))} if flags else {}
 
 
 @sample_metric
@@ -104,7 +119,17 @@ def agreement(scores: SampleScores) -> Figures:
     return flatten({"agreement": joint_agreement(questions, clusters)})
 
 
-@scorer(metrics=[main_metric(), unscored(), overruled(), agreement(), readings()])
+@scorer(
+    metrics=[
+        main_metric(),
+        unscored(),
+        misnumbered(),
+        overruled(),
+        agreement(),
+        readings(),
+        answer_collapse(),
+    ]
+)
 def judged(
     judges: list[str] | str = RULES,
     human_labels: str | None = None,
@@ -229,6 +254,7 @@ def _entry(question: _Facts, verdict: _Facts, labels: Mapping[str, int]) -> _Ent
         "id": question["id"],
         "level": int(question["level"]),
         "kind": question["kind"],
+        "key": question["answer"],
         "votes": {},
         "abstained": {},
         **verdict,
@@ -309,6 +335,8 @@ def _score(
         "judges": list(names) or [RULES],
         "questions": list(entries),
     }
+    if len(questions) > 1:
+        metadata["misnumbered"] = _is_misnumbered(state.output.completion, entries)
     explanation = "\n".join(map(_line, questions, entries))
     shown = "; ".join(shortened(entry["prediction"], 40) for entry in entries)
     score = Score(value=NOANSWER, answer=shown, explanation=explanation, metadata=metadata)
@@ -317,6 +345,13 @@ def _score(
     else:
         score.reason = "grader_failed" if names else "undecided"
     return score
+
+
+def _is_misnumbered(reply: str, entries: Sequence[_Facts]) -> bool:
+    """Whether a reply to several questions answers fewer, or has other numbers."""
+    numbers = map(int, _NUMBER.findall(reply))
+    is_short = None in [entry["prediction"] for entry in entries]
+    return is_short or max(numbers, default=0) > len(entries)
 
 
 def _line(question: _Facts, entry: _Facts) -> str:

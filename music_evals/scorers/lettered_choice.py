@@ -20,6 +20,7 @@ from music_evals.scorers.readers.verdicts import judge_option
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
+    answer_collapse,
     main_metric,
     make_score,
     read_reply,
@@ -45,7 +46,9 @@ def precision_and_f1(scores: SampleScores) -> Figures:
     return {name: figures[name].value for name in ("precision", "f1")}
 
 
-@scorer(metrics=[main_metric(), precision_and_f1(), readings(), choice_details()])
+@scorer(
+    metrics=[main_metric(), precision_and_f1(), readings(), answer_collapse(), choice_details()]
+)
 def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     """Score the letter that a reply chooses: correct, incorrect, or no answer, which counts as
     incorrect.

@@ -23,6 +23,7 @@ from music_evals.scorers.readers.verdicts import judge_short, plain_text
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
+    answer_collapse,
     main_metric,
     make_score,
     read_reply,
@@ -66,7 +67,7 @@ def vote(scores: SampleScores) -> Figures:
     return flatten({"vote": estimate(verdicts)})
 
 
-@scorer(metrics=[main_metric(), readings(), vote(), choice_details()])
+@scorer(metrics=[main_metric(), readings(), answer_collapse(), vote(), choice_details()])
 def strict_choice() -> Scorer:
     """Score the option that a reply gives as its answer, by letter or text, or its short answer.
 
@@ -83,12 +84,13 @@ def strict_choice() -> Scorer:
             reading, right, *_ = judge_field(state.output.completion, target.text, judge)
         else:
             reading, right, *_ = await read_reply(judge, state.output.completion)
-        return make_score(reading, right, explained(state, (), target.text, reading))
+        shown = explained(state, (), target.text, reading)
+        return make_score(reading, right, shown, right_answer=target.text)
 
     return score
 
 
-@scorer(metrics=[main_metric(), readings(), vote()])
+@scorer(metrics=[main_metric(), readings(), answer_collapse(), vote()])
 def official_choice(reader: str) -> Scorer:
     """Score the option that the authors' procedure reads, one of
     `music_evals.scorers.readers.official`.

@@ -27,6 +27,7 @@ from music_evals.scorers.readers.written import Kind, Protocol, measures_of
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
+    answer_collapse,
     details_of,
     main_metric,
     make_score,
@@ -35,6 +36,7 @@ from music_evals.scorers.scores import (
     readings,
     sample_metric,
     scorer,
+    was_cut,
 )
 
 CONFUSED = "emotion_recognition"
@@ -102,7 +104,7 @@ def count_estimates(
     return count_figures(numbers, [int(right) for right in rights], questions)
 
 
-@scorer(metrics=[main_metric(), in_form(), readings(), choice_details()])
+@scorer(metrics=[main_metric(), in_form(), readings(), answer_collapse(), choice_details()])
 def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the index of the chosen option: correct, incorrect, or no answer, which counts as
     incorrect.
@@ -114,7 +116,7 @@ def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Score
     return _scorer("index", protocol, reasoned)
 
 
-@scorer(metrics=[main_metric("exact"), count_errors(), in_form(), readings()])
+@scorer(metrics=[main_metric("exact"), count_errors(), in_form(), readings(), answer_collapse()])
 def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score a number of measures: correct, incorrect, or no answer; arguments as for
     `option_index`.
@@ -122,7 +124,15 @@ def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scor
     return _scorer("number", protocol, reasoned)
 
 
-@scorer(metrics=[main_metric("tau"), exact_and_false_alarms(), in_form(), readings()])
+@scorer(
+    metrics=[
+        main_metric("tau"),
+        exact_and_false_alarms(),
+        in_form(),
+        readings(),
+        answer_collapse(),
+    ]
+)
 def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score an order of measures by the penalised Kendall τ, from 0 to 1; arguments as for
     `option_index`.
@@ -131,7 +141,15 @@ def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scor
     return _scorer("order", protocol, reasoned, measure)
 
 
-@scorer(metrics=[main_metric("macro_f1"), exact_and_false_alarms(), in_form(), readings()])
+@scorer(
+    metrics=[
+        main_metric("macro_f1"),
+        exact_and_false_alarms(),
+        in_form(),
+        readings(),
+        answer_collapse(),
+    ]
+)
 def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the measures that a reply calls wrong by their F1; arguments as for `option_index`.
 
@@ -157,6 +175,7 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
             protocol=protocol,
             reasoned=reasoned,
             joined=joined,
+            is_cut=was_cut(state.output.stop_reason),
         )
         if kind == "index" and protocol == "strict":
             return await judge_choice(state, right, by_rules)

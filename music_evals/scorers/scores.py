@@ -30,6 +30,7 @@ from inspect_ai.util import LimitExceededError
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.scorers.items import all_items, headline
+from music_evals.scorers.metrics.collapse import collapse, permutation_p, position_bias
 from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import Reading, Status, format_error
 from music_evals.scorers.readers.fields import FORM
@@ -102,14 +103,22 @@ def _never_failing(score: Scorer) -> Scorer:
     return measured
 
 
+CUT, TOO_LONG = "max_tokens", "model_length"
+"""Stop reasons: the reply ended at the limit of tokens; the prompt is longer than the context."""
+_ENDINGS = {
+    CUT: "The reply ended at the limit of tokens.",
+    TOO_LONG: "There is no reply, because the prompt is longer than the model's context.",
+}
+
+
 def was_cut(stop_reason: str | None) -> bool:
     """Whether a reply ended at the limit of tokens, or is an error about the model's context."""
-    return stop_reason in ("max_tokens", "model_length")
+    return stop_reason in _ENDINGS
 
 
 def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
-    """Set the reading of answers that are missing because the reply was cut at the limit of
-    tokens.
+    """Record which limit ended a reply, whatever was read of it, and set the reading of answers
+    that are missing for it.
     """
     if score is None or not score.metadata:
         return score
@@ -118,10 +127,12 @@ def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
         reason = details.get("stop_reason", state.output.stop_reason)
         if is_one_token and reason == "max_tokens":
             continue
-        if was_cut(reason) and details.get("reading") in ("unreadable", "empty"):
-            details["reading"] = "cut"
-    if score.metadata.get("reading") == "cut":
-        score.explanation = f"{score.explanation} It was cut at the limit of tokens."
+        if was_cut(reason):
+            details["limit"] = reason
+            if details.get("reading") in ("unreadable", "empty"):
+                details["reading"] = "cut" if reason == CUT else "empty"
+    if limit := score.metadata.get("limit"):
+        score.explanation = f"{score.explanation} {_ENDINGS[limit]}"
     return score
 
 
@@ -186,15 +197,42 @@ def main_metric(name: str = "accuracy") -> Metric:
 @sample_metric
 def readings(scores: SampleScores) -> Figures:
     """The shares of answers that were read (``answered``), of refusals (``refused``), and of
-    replies that were ``cut``.
+    replies that ended at the limit of tokens (``cut``), whatever was read of them.
 
+    ``too_long`` is the share of prompts that are longer than the model's context, if there are any.
     `music_evals.scorers.readers` describes all readings; the metadata of each score have its own.
     """
-    statuses = [item.details.get("reading") for item in all_items(scores)]
-    return {
-        name: statuses.count(name) / max(len(statuses), 1)
-        for name in ("answered", "refused", "cut")
-    }
+    details = [item.details for item in all_items(scores)]
+    facts = [row.get("reading") for row in details] + [row.get("limit") for row in details]
+    names = {"answered": "answered", "refused": "refused", "cut": CUT, "too_long": TOO_LONG}
+    figures = {name: facts.count(fact) / max(len(details), 1) for name, fact in names.items()}
+    if not figures["too_long"]:
+        del figures["too_long"]
+    return figures
+
+
+@sample_metric
+def answer_collapse(scores: SampleScores) -> Figures:
+    """The shares of the ``commonest_answer`` among the answers and of the ``commonest_key`` among
+    the keys; ``permutation_p``, ``position_bias``: see `music_evals.scorers.metrics.collapse`.
+
+    ``permutation_p`` is of scores that are the share of answers equal to the key, to questions of
+    one kind: an answer that fits the kind of its question need not depend on the music.
+    ``position_bias`` is of options with letters or indices.
+    """
+    items = [item for item in all_items(scores) if item.counts and item.key is not None]
+    answers, keys = [item.answer for item in items], [str(item.key) for item in items]
+    names = [item.id for item in items]
+    found = collapse(answers, keys, names)
+    if found is None:
+        return {}
+    figures = {"commonest_answer": found.share, "commonest_key": found.key_share}
+    kinds = {(item.details.get("kind"), item.details.get("answer_kind")) for item in items}
+    if len(kinds) == 1 and all(item.value == (item.answer == item.key) for item in items):
+        figures["permutation_p"] = permutation_p(answers, keys, names)
+    if max(map(len, keys)) == 1:
+        figures["position_bias"] = position_bias(answers, keys)
+    return figures
 
 
 def make_score(

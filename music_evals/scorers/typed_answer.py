@@ -35,6 +35,7 @@ from music_evals.scorers.readers.verdicts import Verdict
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
+    answer_collapse,
     main_metric,
     make_score,
     read_reply,
@@ -146,7 +147,9 @@ def _clips(scores: SampleScores) -> list[str]:
     ]
 
 
-@scorer(metrics=[main_metric("score"), kind_figures(), readings(), choice_details()])
+@scorer(
+    metrics=[main_metric("score"), kind_figures(), readings(), answer_collapse(), choice_details()]
+)
 def typed_answer() -> Scorer:
     """Score an answer by its kind, from 0 to 1: a label is right or wrong, as are numbers and
     pitches; other kinds may be right in part.

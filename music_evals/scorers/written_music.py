@@ -40,6 +40,7 @@ from music_evals.scorers.metrics.written import (
 from music_evals.scorers.readers.pieces import Piece
 from music_evals.scorers.reference_pieces import ReferencePieces, embedded_reference
 from music_evals.scorers.scores import (
+    CUT,
     Figures,
     SampleScores,
     details_of,
@@ -47,7 +48,6 @@ from music_evals.scorers.scores import (
     not_measured,
     sample_metric,
     scorer,
-    was_cut,
 )
 from music_evals.scorers.written_pieces import Workbench, decoded, is_embedded
 
@@ -137,7 +137,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
             problem = judged["problem"]
             if not judged.get("is_measured", True):
                 return not_measured(str(problem))
-            if problem and judged is written[-1] and was_cut(state.output.stop_reason):
+            if problem and judged is written[-1] and state.output.stop_reason == CUT:
                 problem = f"the reply was cut at the limit of tokens; {problem}"
             identity = vector = None
             if encoder and judged["code"] and is_embedded(judged["code"], protocol):

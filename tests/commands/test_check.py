@@ -44,6 +44,19 @@ def test_a_score_may_fall_by_so_much_or_by_chance(
     assert code == status, output
     assert len(output.splitlines()) == 1
     assert f"ziqi_comprehension: 80 (n 100) → {right} (n 100)" in output
+    if not status:
+        assert (
+            f"1 compared; no drop of more than {max_drop:g} points has an interval below 0"
+            in output
+        )
+
+
+def test_collapse_of_the_new_run_is_said(base: Path, tmp_path: Path) -> None:
+    keys = [{"key": "ABCD"[number % 4]} for number in range(100)]
+    new = log(tmp_path / "new", 80, scores=keys, answers=["C"] * 100)
+    code, output = run("check", new, "--against", base)
+    assert code == 0
+    assert "100% of the answers are C; the commonest key is A, 25%" in output
 
 
 def test_each_task_that_fell_has_a_line(base: Path, tmp_path: Path) -> None:

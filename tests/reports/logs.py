@@ -14,6 +14,7 @@ from inspect_ai.log import (
     EvalSample,
     EvalScore,
     EvalSpec,
+    EvalStats,
     write_eval_log,
 )
 from inspect_ai.model import GenerateConfig, ModelUsage
@@ -43,6 +44,8 @@ def write_log(
     settings: GenerateConfig | None = None,
     status: Literal["success", "error"] = "success",
     fields: Mapping[str, Any] | None = None,
+    metrics: Mapping[str, float] | None = None,
+    stats: Mapping[str, Any] | None = None,
 ) -> Path:
     """Write a log.
 
@@ -63,6 +66,8 @@ def write_log(
         settings: of generation.
         status: of the run.
         fields: further fields of the header.
+        metrics: further metrics of the scorer.
+        stats: when the run began and ended.
     """
     metric = load(benchmark).tasks[task].metric
     scorer, _, name = metric.partition("/")
@@ -118,10 +123,16 @@ def write_log(
             completed_samples=len(made),
             scores=[
                 EvalScore(
-                    name=scorer, scorer=scorer, metrics={name: EvalMetric(name=name, value=0.0)}
+                    name=scorer,
+                    scorer=scorer,
+                    metrics={
+                        key: EvalMetric(name=key, value=value)
+                        for key, value in {name: 0.0, **(metrics or {})}.items()
+                    },
                 )
             ],
         ),
+        stats=EvalStats(**(stats or {})),
         samples=made,
     )
     folder.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from inspect_ai.scorer import SampleScore, Score
 
 from music_evals.scorers.items import all_items, headline, items_of
 from music_evals.scorers.metrics.estimates import share
-from music_evals.scorers.scores import main_metric, readings
+from music_evals.scorers.scores import answer_collapse, main_metric, readings
 
 
 def one(value: Any, name: str = "a", **metadata: Any) -> Score:
@@ -84,6 +84,51 @@ def test_metrics_of_a_log_are_the_headline_and_how_replies_were_read() -> None:
     }
     assert main_metric()(scores) == found
     assert readings()(scores) == {"answered": 0.5, "refused": 0.5, "cut": 0}
+
+
+def test_a_reply_at_the_limit_counts_as_cut_whatever_was_read_of_it() -> None:
+    limits = ["max_tokens", "max_tokens", "model_length", None]
+    scores = [
+        SampleScore(score=one("C", reading="answered", limit=limit), sample_id=str(number))
+        for number, limit in enumerate(limits)
+    ]
+    assert readings()(scores) == {"answered": 1, "refused": 0, "cut": 0.5, "too_long": 0.25}
+
+
+def test_an_item_has_answer_and_key_as_the_options_were_shown() -> None:
+    score = Score(value="I", answer="A", metadata={"key": "C"})
+    # The third option was shown first.
+    (item,) = items_of(score, "q", {"option_order": [2, 0, 1]})
+    assert (item.answer, item.key) == ("B", "A")
+    text = Score(value=0.0, answer="F  Sharp.", metadata={"right_answer": "f sharp"})
+    (item,) = items_of(text, "q", {})
+    assert item.answer == item.key == "f sharp"
+    asked = {"id": "q1", "verdict": 1, "prediction": "Piano", "key": "piano."}
+    (item,) = items_of(Score(value=1.0, metadata={"questions": [asked]}), "s", {})
+    assert (item.answer, item.key) == ("piano", "piano")
+
+
+def test_metrics_say_that_all_answers_are_one() -> None:
+    # Of 40 questions 10 have each key; all answers are C.
+    scores = [
+        SampleScore(
+            score=Score(value="CI"[key != "C"], answer="C", metadata={"key": key}), sample_id=str(n)
+        )
+        for n, key in enumerate("ABCD" * 10)
+    ]
+    assert answer_collapse()(scores) == {
+        "commonest_answer": 1,
+        "commonest_key": 0.25,
+        "permutation_p": 1,
+        "position_bias": 0.75,
+    }
+    # The score of an order is no share of answers that equal the key.
+    part = Score(value=0.5, answer="0123", metadata={"right_answer": "0132"})
+    assert "permutation_p" not in answer_collapse()([SampleScore(score=part, sample_id="q")])
+    for score, kind in zip(scores, "ab" * 20, strict=True):
+        score.score.metadata = {**(score.score.metadata or {}), "kind": kind}
+    again = answer_collapse()([*scores])
+    assert (again["commonest_answer"], "permutation_p" in again) == (1, False)
 
 
 READ = {"C": "answered", "I": "refused"}

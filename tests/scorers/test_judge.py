@@ -82,6 +82,26 @@ def found(log: EvalLog, sample: int = 0) -> Any:
     return scores["judged"]
 
 
+@pytest.mark.parametrize(
+    ("reply", "count"),
+    [
+        (REPLY, 0),
+        ("1. G minor\n2. Rustic", 1),
+        ("1. G minor\n2. Rustic\n3. 3/4\n4. Yes", 1),
+        ("G minor", 1),
+        # Numbers within an answer number no answer.
+        ("1. G minor\n2. Rustic\n3. in bars 4, 5 and 6", 0),
+    ],
+)
+def test_replies_with_fewer_or_other_numbers_are_counted(
+    reply: str, count: int, tmp_path: Path
+) -> None:
+    log = judged_run(tmp_path, {}, reply)
+    assert metrics(log)["judged"]["misnumbered"] == count
+    alone = judged_run(tmp_path / "alone", {}, reply, BATCH[:1])
+    assert "misnumbered" not in metrics(alone)["judged"]
+
+
 def test_one_mind(tmp_path: Path) -> None:
     log = judged_run(tmp_path, {"a": marking, "b": marking, "c": marking})
     assert found(log).value == pytest.approx(2 / 3)

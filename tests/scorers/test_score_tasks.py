@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+import anyio
 import pytest
-from inspect_ai.scorer import SampleScore
+from inspect_ai.scorer import SampleScore, Target
 
 from music_evals.scorers.score_tasks import (
     count_errors,
@@ -42,6 +43,33 @@ def scored(
     metadata = {"kind": kind, "piece": piece or question, "task": task}
     (score,) = Case(lambda: MAKE[form](protocol), right, metadata, tuple(options)).score(reply)  # type: ignore[operator]
     return SampleScore(score=score, sample_id=question, sample_metadata=metadata)
+
+
+@pytest.mark.parametrize(
+    ("form", "reply", "answer"),
+    [
+        ("measures", "3, 7, 12, 1", None),
+        ("measures", "Answer: 3, 7, 1", None),
+        ("measures", "Answer: 3 7\nIn measure 3 there", "3 7"),
+        ("number", "Answer: 2", None),
+        ("number", "Answer: 24\n", "24"),
+        ("order", "2031", None),
+        ("index", "2", None),
+        ("index", "Answer: 2", "2"),
+    ],
+)
+def test_a_reply_that_was_cut_answers_by_a_label_with_all_of_its_value(
+    form: str, reply: str, answer: str | None
+) -> None:
+    right = {"order": "2031", "index": "2"}.get(form, "24")
+    case = Case(lambda: MAKE[form]("strict"), right, {"kind": ""}, ("a", "b", "c", "d"))  # type: ignore[operator]
+    state = case.state(reply)
+    state.output.choices[0].stop_reason = "max_tokens"
+    score = anyio.run(MAKE[form]("strict"), state, Target(right))  # type: ignore[operator]
+    assert score.answer == answer
+    assert score.metadata["limit"] == "max_tokens"
+    assert score.metadata["reading"] == ("cut" if answer is None else "answered")
+    assert "limit of tokens" in score.explanation
 
 
 def test_an_index_is_right_wrong_or_no_answer() -> None:

@@ -12,8 +12,18 @@ import numpy as np
 import pandas as pd
 
 from music_evals.benchmarks import load, published, published_names
+from music_evals.reports.answers import answer_lines
 from music_evals.reports.records import PARTIAL, Records, score_of
-from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Cell, Rows, Table, count, notes
+from music_evals.reports.table import (
+    FLOOR,
+    MEASURED,
+    PUBLISHED,
+    Cell,
+    Rows,
+    Table,
+    count,
+    notes,
+)
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
 from music_evals.scorers.readers import STATUSES
 
@@ -22,6 +32,11 @@ OFFICIAL = "official_choice/accuracy"
 MOST_UNREAD = 0.05
 """The share of unread replies above which a note says what to do."""
 _BESIDE = {
+    "At the limit": "cut",
+    "Too long": "too_long",
+    "Commonest answer": "commonest_answer",
+    "Commonest key": "commonest_key",
+    "Position bias": "position_bias",
     "By rules": "accuracy_by_rules",
     "Read again": "read_again",
     "Reader failed": "reader_failed",
@@ -29,6 +44,7 @@ _BESIDE = {
     "All options": "options_mass",
 }
 """Columns of the table of replies, and the metrics of a main scorer that only some runs have."""
+_BY_MODELS = ("By rules", "Right option")
 THIRD_PARTY = "third_party"
 """The published table of figures that are not the authors'."""
 LABELS = ("Model", "Source", "Condition", "Data")
@@ -89,6 +105,10 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
     if (runs["unread"] > 0).any():
         lines.append(explained)
     lines += unread_advice(runs)
+    is_collapsed = runs["collapse"].map(lambda found: bool(found and found.is_collapsed))
+    names = (runs["task"] + ", " + runs["model"])[is_collapsed]
+    if len(names):
+        lines.append(f"Answer collapse (see how replies were read): {'; '.join(names)}.")
     if runs["has_reader"].any():
         lines.append(reader)
     few = runs[runs["clusters"] < runs["n"].clip(upper=_FEW_CLUSTERS)]
@@ -112,13 +132,15 @@ def _few_clusters_note(run: pd.Series) -> str:
 
 def unread_advice(runs: pd.DataFrame) -> list[str]:
     """Return what to do about runs of which more than `MOST_UNREAD` of the replies are unread."""
-    many = runs[runs["unread"] > MOST_UNREAD]
+    many = runs[runs["unread"] - runs["too_long"].fillna(0) > MOST_UNREAD]
     is_likelihood = many.get("answer", pd.Series("text", many.index)) == "likelihood"
     advice: list[str] = []
     if not is_likelihood.all():
         advice += notes("unread_text")
     if is_likelihood.any():
         advice += notes("unread_likelihood")
+    if (runs["too_long"] > 0).any():
+        advice += notes("too_long")
     return advice
 
 
@@ -397,7 +419,9 @@ def part_of_title(benchmark: str) -> str:
 
 
 def replies_table(records: Records, benchmark: str) -> Table:
-    """Make the table of how the replies of each run were read, if its scorer says so."""
+    """Make the table of how the replies of each run were read, if its scorer says so, and of what
+    the answers show.
+    """
     runs = records.current(benchmark)
     runs = runs[["reading" in records.main[number] for number in runs.index]]
 
@@ -410,12 +434,14 @@ def replies_table(records: Records, benchmark: str) -> Table:
         return records.percent(run, f"{scorer}/{metric}")
 
     figures: Figures = {title_of(status): partial(share, status) for status in STATUSES}
-    lines: Sequence[str] = ()
     for heading, metric in _BESIDE.items():
         if any(beside(metric, run) for run in runs.index):
             figures[heading] = partial(beside, metric)
-            lines = notes("replies_beside")
     figures["Errors"] = lambda run: count(records.runs.at[run, "errors"])
+    figures["No score"] = lambda run: count(records.runs.at[run, "unscored"])
+    lines = answer_lines(runs)
+    if any(name in figures for name in _BY_MODELS):
+        lines += notes("replies_beside")
     table = _task_table(benchmark, "replies", "how replies were read, in percent", runs, figures)
     return replace(table, notes=[*table.notes, *lines])
 

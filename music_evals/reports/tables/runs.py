@@ -1,6 +1,7 @@
 """The table that a run ends with: the score of each task beside its floor, and what it took."""
 
 from dataclasses import replace
+from math import isnan
 
 import pandas as pd
 
@@ -10,6 +11,7 @@ from music_evals.reports.table import Cell, Rows, Table, count, notes, share
 from music_evals.reports.tables.common import best_floor, percent
 
 _GENERATED = "generated"
+_SHARES = ("cut", "no_decision")
 
 
 def run_table(records: Records, model: str = "") -> Table:
@@ -26,6 +28,8 @@ def run_table(records: Records, model: str = "") -> Table:
     for number, run in runs.iterrows():
         items = records.main[number].drop_duplicates(["sample", "epoch"])
         score = records.percent(number)
+        tokens = items["tokens"].sum() if "tokens" in items else None
+        cut, undecided = [share(run[name]) if run[name] > 0 else "" for name in _SHARES]
         rows.append(
             [
                 f"{run['benchmark']} {run['task']}",
@@ -34,9 +38,11 @@ def run_table(records: Records, model: str = "") -> Table:
                 score and replace(score, unread=None),
                 percent(best_floor(records.floors(number))),
                 records.percent(number, _by_rules(run)),
-                "" if score is None or score.unread is None else share(score.unread),
-                _total(items, "tokens"),
-                _total(items, "seconds"),
+                "" if isnan(run["unread"]) else share(run["unread"]),
+                cut,
+                undecided,
+                count(tokens),
+                count(run["seconds"]),
                 _data_of(run),
             ]
         )
@@ -49,6 +55,8 @@ def run_table(records: Records, model: str = "") -> Table:
         "Floor",
         "By rules",
         "Unread",
+        "Cut",
+        "No decision",
         "Tokens",
         "Seconds",
         "Data",
@@ -58,15 +66,10 @@ def run_table(records: Records, model: str = "") -> Table:
     title = "Scores of this run, in percent"
     if len(runs) and "Asked with" in optional and runs["condition"].iloc[0] != DEFAULT:
         title = f"{title}, asked with {runs['condition'].iloc[0]}"
-    droppable = ("Seconds", "Tokens", "Data", "Unread")
+    droppable = ("Seconds", "Tokens", "Data", "Cut", "Unread")
     table = Table("runs", title, columns, rows, notes("runs"), optional=droppable)
     empty = [name for place, name in enumerate(columns) if not any(row[place] for row in rows)]
     return table.without(*optional, *empty)
-
-
-def _total(items: pd.DataFrame, name: str) -> Cell:
-    """A sum over samples; a column without any value is not there."""
-    return count(items[name].sum()) if name in items else None
 
 
 def _by_rules(run: pd.Series) -> str:

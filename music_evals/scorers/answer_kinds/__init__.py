@@ -93,8 +93,8 @@ def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = Fals
         reply: what a model wrote.
         right: the reference, as rows have it.
         kind: of the answer.
-        is_cut: whether the reply was cut at the limit of tokens, so that only a label shows an
-            answer.
+        is_cut: whether the reply was cut at the limit of tokens, so that only a label with all of
+            its value shows an answer: the last line counts only for long answers.
 
     Example:
         >>> judge_typed("Final Answer: 60, 64", "60 64", kind_of("set:midi")).value
@@ -103,6 +103,8 @@ def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = Fals
     text = clean_reply(reply)[-MAX_REPLY:]
     if not text.strip():
         return Verdict(Reading("empty"), right, kind.score("", right))
+    if is_cut and not kind.is_long:
+        text = text.rpartition("\n")[0]
     reading = _read_marked(text, kind)
     if reading is None:
         reading = Reading("unreadable") if is_cut else _read_unmarked(text, kind)

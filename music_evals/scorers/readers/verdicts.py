@@ -17,6 +17,7 @@ from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.choices import read_choice
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.official import READERS
+from music_evals.scorers.readers.patterns import pattern
 from music_evals.scorers.readers.written import (
     Kind,
     Protocol,
@@ -146,19 +147,24 @@ def judge_written(
     *,
     reasoned: bool = False,
     joined: bool = False,
+    is_cut: bool = False,
 ) -> Verdict:
     """Judge an answer about a written score: a number or index is right or wrong, an order or
     measures also in part.
 
     An order is worth Kendall's penalised τ; measures are worth their F1, and 0 without an answer,
     except that ``paper`` takes no answer for "none". `joined` measures are read digit by digit, see
-    `read_measures`.
+    `read_measures`. A reply that was cut at the limit of tokens answers only by a label, with all
+    of its value: its last line counts only for an index. ``paper`` reads it as any other.
 
     Example:
         >>> judge_written("order", "2031", "2013").value, judge_written("measures", "4 7",
         ...     "4").value
         (0.8333333333333333, 0.6666666666666666)
     """
+    if is_cut and protocol == "strict":
+        reply = reply if kind == "index" else reply.rpartition("\n")[0]
+        reply = reply if any(map(pattern("written", "label").match, reply.splitlines())) else ""
     if kind == "measures":
         answer = read_measures(reply, protocol, reasoned=reasoned, joined=joined)
     else:

@@ -39,10 +39,12 @@ def test_a_reference_as_a_model_would_write_it_is_right(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_reply_that_was_cut_has_an_answer_only_by_a_label(name: str) -> None:
+def test_a_reply_that_was_cut_answers_only_by_a_label_and_a_whole_line(name: str) -> None:
     kind, right = kind_of(name, VOCABULARY), TYPED[name]
     assert judge_typed(kind.write(right), right, kind, is_cut=True).value == 0
-    assert judge_typed(f"Final Answer: {kind.write(right)}", right, kind, is_cut=True).value == 1
+    labelled = f"Final Answer: {kind.write(right)}"
+    assert judge_typed(f"{labelled}\n", right, kind, is_cut=True).value == 1
+    assert judge_typed(labelled, right, kind, is_cut=True).value == float(kind.is_long)
 
 
 @given(st.text(max_size=300), st.sampled_from(KINDS))
