@@ -13,6 +13,7 @@ from inspect_ai.solver import TaskState
 
 from music_evals.scorers.chosen_option import choice_details, score_choice
 from music_evals.scorers.explanations import code
+from music_evals.scorers.readers import ERROR
 from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import (
     main_metric,
@@ -63,6 +64,8 @@ def chat_answers() -> Scorer:
                 "reading": reading.status,
                 "stop_reason": question.get("stop_reason"),
             }
+            if reading.error:
+                row[ERROR] = reading.error
             rows.append(row)
             lines.append(
                 f"- {question['id']}: read {code(reading.answer)}, expected "

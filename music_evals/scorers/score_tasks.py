@@ -162,7 +162,7 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
             return await judge_choice(state, right, by_rules)
         if state.metadata.get(FORM) == "schema":
             typed = partial(judge_written, kind, right=right)
-            return judge_field(state.output.completion, right, typed), {}
+            by_rules = partial(judge_field, right=right, judge=typed)
         return await read_reply(by_rules, state.output.completion), {}
 
     async def score(state: TaskState, target: Target) -> Score:

@@ -31,8 +31,9 @@ from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.estimates import flatten
-from music_evals.scorers.readers import Reading, Status, format_error
+from music_evals.scorers.readers import ERROR, Reading, Status, format_error, try_read
 from music_evals.scorers.readers.fields import FORM
+from music_evals.scorers.readers.verdicts import Verdict
 
 SampleScores = list[SampleScore]
 Figures = dict[str, float]
@@ -132,11 +133,19 @@ async def run_in_thread(read: Callable[..., _T], *args: Any) -> _T:
     return await anyio.to_thread.run_sync(read, *args, limiter=_READING)
 
 
-async def read_reply(read: Callable[..., _T], reply: str, *args: Any) -> _T:
-    """Read a long reply in a thread and a short one at once, as a thread costs more; not for
+async def read_reply(judge: Callable[..., Verdict], reply: str, *args: Any) -> Verdict:
+    """Judge a long reply in a thread and a short one at once, as a thread costs more; not for
     reading by music21.
+
+    A reply that makes the reader fail is unreadable, and the reading has the error.
     """
-    return read(reply, *args) if len(reply) <= _SHORT else await run_in_thread(read, reply, *args)
+    if len(reply) <= _SHORT:
+        verdict, error = try_read(judge, reply, *args)
+    else:
+        verdict, error = await run_in_thread(try_read, judge, reply, *args)
+    if error:
+        verdict = verdict._replace(reading=Reading("unreadable", error=error))
+    return verdict
 
 
 def required_metadata(state: TaskState, name: str) -> Any:
@@ -188,13 +197,17 @@ def readings(scores: SampleScores) -> Figures:
     """The shares of answers that were read (``answered``), of refusals (``refused``), and of
     replies that were ``cut``.
 
+    ``reader_failures`` is the number of replies that made a reader fail, if there are any.
     `music_evals.scorers.readers` describes all readings; the metadata of each score have its own.
     """
-    statuses = [item.details.get("reading") for item in all_items(scores)]
-    return {
+    details = [item.details for item in all_items(scores)]
+    statuses = [facts.get("reading") for facts in details]
+    shares = {
         name: statuses.count(name) / max(len(statuses), 1)
         for name in ("answered", "refused", "cut")
     }
+    failures = sum(ERROR in facts for facts in details)
+    return {**shares, "reader_failures": failures} if failures else shares
 
 
 def make_score(
@@ -203,7 +216,9 @@ def make_score(
     """Score an answer as right, wrong or missing, or by a value; the metadata say how the reply was
     read.
     """
-    status, answer, _ = reading
+    status, answer, _, error = reading
+    if error:
+        metadata[ERROR] = error
     score = Score(
         value=CORRECT if answer == right else INCORRECT,
         answer=answer,

@@ -12,7 +12,7 @@ from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from music_evals.scorers.metrics.measures import measure_f1, penalised_tau, published_tau
-from music_evals.scorers.readers import Reading
+from music_evals.scorers.readers import ERROR, Reading, try_read
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.choices import read_choice
 from music_evals.scorers.readers.cleaning import clean_reply
@@ -193,22 +193,22 @@ def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[
         rule reads is wrong.
     """
     # Imported here because its patterns take long to compile.
-    from music_evals.scorers.readers.checking import Checked, check
+    from music_evals.scorers.readers.checking import check
 
-    entries = []
-    for question, prediction in zip(questions, split_answers(reply, len(questions)), strict=True):
+    entries: list[dict[str, Any]] = []
+    predictions, split_error = try_read(split_answers, reply, len(questions))
+    for question, prediction in zip(questions, predictions, strict=True):
         answer, answer_type = question["answer"], question["answer_type"]
-        checked = Checked("empty", False)
-        if prediction is not None:
-            checked = check(prediction, answer, answer_type)
+        checked, error = try_read(check, prediction or "", answer, answer_type)
         is_readable = check(answer, answer, answer_type).is_right is not None
-        entries.append(
-            {
-                "prediction": prediction,
-                "reading": checked.status,
-                "rule": checked.is_right,
-                "readable": is_readable,
-                "verdict": int(checked.is_right is True) if is_readable else None,
-            }
-        )
+        entry = {
+            "prediction": prediction,
+            "reading": checked.status,
+            "rule": checked.is_right,
+            "readable": is_readable,
+            "verdict": int(checked.is_right is True) if is_readable else None,
+        }
+        if error := split_error or error:
+            entry |= {"reading": "unreadable", ERROR: error}
+        entries.append(entry)
     return entries
