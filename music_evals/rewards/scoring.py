@@ -190,7 +190,8 @@ def _lettered(row: Row, reply: str) -> Reward:
 
 
 def _score_question(kind: Kind, reasoned: bool, row: Row, reply: str) -> Reward:
-    verdict = judge_written(kind, reply, row["answer"], reasoned=reasoned)
+    options = row.get("options", ())
+    verdict = judge_written(kind, reply, row["answer"], reasoned=reasoned, options=options)
     return _reward(verdict, bool(verdict.in_form))
 
 

@@ -157,6 +157,7 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
             protocol=protocol,
             reasoned=reasoned,
             joined=joined,
+            options=[choice.value for choice in state.choices],
         )
         if kind == "index" and protocol == "strict":
             return await judge_choice(state, right, by_rules)

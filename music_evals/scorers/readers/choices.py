@@ -89,7 +89,7 @@ def first_letter(reply: str) -> Reading:
 
     Example:
         >>> first_letter("B小调").answer, first_letter("According to the score")
-        ('B', Reading(status='answered', answer='A', rule='the first capital A to D'))
+        ('B', Reading(status='answered', answer='A', rule='the first capital A to D', error=''))
     """
     if match := re.search("[ABCD]", reply[:MAX_REPLY]):
         return Reading("answered", match[0], "the first capital A to D")
@@ -158,7 +158,8 @@ def _read_label(text: str, choices: "_Options") -> Reading | None:
         after = text[label.end() :].lstrip(" :：=–—-\n")
         statement = after.partition("\n")[0][:MAX_UNIT]
         ahead = text[: label.start()].rpartition("\n")[2]
-        if ahead.strip() and statement[:1].upper() in choices.ambiguous:
+        is_letter = ahead.strip() and statement[:1].upper() in choices.ambiguous
+        if is_letter or _pattern("stated_note").match(statement):
             return Reading("unreadable", rule=LABELLED)  # a note, or the letter of another one
         if letters := choices.letters_stated(statement):
             if _pattern("joined").search(ahead):
@@ -325,11 +326,11 @@ class _Options:
             text = text.replace(box, verdict)
         text = _pattern("box").sub(f" {_BOX}", text)
         text = _pattern("markup").sub(" ", text)
-        text = _pattern("letter_and_note").sub(self._mark_letter_and_note, text)
+        text = _pattern("letter_and_note").sub(self._mark_letter_and_note, _with_accidentals(text))
         if _pattern("bracketed_letter").search(text):
             text = _pattern("bracketed").sub(self._mark_bracketed, text)
         text = _pattern("quotes").sub(" ", text).translate(_BRACKETS)
-        text = self._with_texts_marked(_with_accidentals(text))
+        text = self._with_texts_marked(text)
         if self.yes_no:
             text = _pattern("yes_or_no").sub(self._mark_yes_no, text)
         text = _pattern("letter_and_text").sub(self._mark_letter_and_text, text)
@@ -523,6 +524,8 @@ def _name_pattern(name: str) -> str:
     if is_notes:  # in a longer list they are another answer
         body = _texts()["no_note_before"] + body + _texts()["no_note_behind"]
     edge = "A-Za-zÀ-ɏЀ-ӿ0-9#"
+    if name.isdigit():
+        body = rf"(?<![=_])(?<!\d[.,/]){body}(?![.,/]\d)"
     if len(name) == 1 and name > "\u2e80":
         return rf"(?:(?<=[是为选])|(?<!\w)){body}(?!\w)"
     begins = rf"(?<![{edge}-])" if name[0] < "\u2e80" else ""

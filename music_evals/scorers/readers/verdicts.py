@@ -24,6 +24,7 @@ from music_evals.scorers.readers.written import (
     read_all_measures,
     read_answer,
     read_measures,
+    read_option,
 )
 
 _MAX_SHORT = 20_000  # characters of a reply's end in which a short answer is looked for
@@ -146,13 +147,14 @@ def judge_written(
     *,
     reasoned: bool = False,
     joined: bool = False,
+    options: Sequence[str] = (),
 ) -> Verdict:
     """Judge an answer about a written score: a number or index is right or wrong, an order or
     measures also in part.
 
     An order is worth Kendall's penalised τ; measures are worth their F1, and 0 without an answer,
     except that ``paper`` takes no answer for "none". `joined` measures are read digit by digit, see
-    `read_measures`.
+    `read_measures`. With the texts of the `options`, an index is compared with them.
 
     Example:
         >>> judge_written("order", "2031", "2013").value, judge_written("measures", "4 7",
@@ -163,6 +165,8 @@ def judge_written(
         answer = read_measures(reply, protocol, reasoned=reasoned, joined=joined)
     else:
         answer = read_answer(kind, reply, protocol, reasoned=reasoned)
+    if kind == "index" and protocol == "strict":
+        answer = read_option(reply, options, answer)
     status, text, in_form, rule = answer
     part, sound = _partial_value(kind, text, right), None
     if protocol == "paper" and kind == "order":
