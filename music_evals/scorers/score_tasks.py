@@ -35,6 +35,7 @@ from music_evals.scorers.scores import (
     readings,
     sample_metric,
     scorer,
+    was_cut,
 )
 
 CONFUSED = "emotion_recognition"
@@ -158,6 +159,7 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
             reasoned=reasoned,
             joined=joined,
             options=[choice.value for choice in state.choices],
+            is_cut=was_cut(state.output.stop_reason),
         )
         if kind == "index" and protocol == "strict":
             return await judge_choice(state, right, by_rules)

@@ -8,13 +8,16 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from inspect_ai.scorer import SampleScore
 from inspect_ai.util import LimitExceededError
 
 import music_evals
+from music_evals import rewards
 from music_evals.notation.lilypond.compiler import Compiled, LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
+from music_evals.scorers.items import items_of
 from music_evals.scorers.readers import ERROR
-from music_evals.scorers.scores import SampleError
+from music_evals.scorers.scores import SampleError, readings
 from tests.notation.scores.test_reading import midi
 from tests.scorers.every_scorer import CASES, PIECE, Case, written_music
 
@@ -102,13 +105,10 @@ def test_whatever_fails_a_score_comes_back(broken: str) -> None:
 
 
 def test_a_reply_that_breaks_a_reader_stays_in_n_and_is_named() -> None:
-    def broken(reply: str, *args: object, **options: object) -> None:
-        raise KeyError("H")
-
     reply = "Final Answer: C sharp, E"
     with (
         patch("music_evals.scorers.readers.choices._options", side_effect=KeyError("H")),
-        patch("music_evals.scorers.readers.written._lines", side_effect=KeyError("H")),
+        patch("music_evals.scorers.readers.written._answer_of_line", side_effect=KeyError("H")),
         patch("music_evals.scorers.readers.checking.statements", side_effect=KeyError("H")),
         patch("music_evals.scorers.answer_kinds.statements", side_effect=KeyError("H")),
     ):
@@ -129,7 +129,9 @@ def test_a_reply_that_breaks_a_reader_stays_in_n_and_is_named() -> None:
             assert all(item.value == 0 for item in failed if item.value is not None)
         (score,) = CASES["solver_decision"].score(reply)
         assert (score.metadata or {})[ERROR] == "KeyError: 'H'"
-        reward = rewards.score("muse_chord_quality", {"options": ["Major", "Minor"], "target": "B"}, reply)
+        reward = rewards.score(
+            "muse_chord_quality", {"options": ["Major", "Minor"], "target": "B"}, reply
+        )
         assert (reward.value, reward.reason) == (0, "the reader failed: KeyError: 'H'")
     samples = [SampleScore(score=score, sample_id=1)]
     assert readings()(samples)["reader_failures"] == 1  # type: ignore[operator]

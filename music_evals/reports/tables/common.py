@@ -111,8 +111,8 @@ def _few_clusters_note(run: pd.Series) -> str:
 
 
 def unread_advice(runs: pd.DataFrame) -> list[str]:
-    """Return what to do about runs of which more than `MOST_UNREAD` of the replies are unread, or in
-    which a reader failed.
+    """Return what to do about runs of which more than `MOST_UNREAD` of the replies are unread, or
+    in which a reader failed.
     """
     many = runs[runs["unread"] > MOST_UNREAD]
     is_likelihood = many.get("answer", pd.Series("text", many.index)) == "likelihood"

@@ -334,6 +334,7 @@ class _Options:
         if self.yes_no:
             text = _pattern("yes_or_no").sub(self._mark_yes_no, text)
         text = _pattern("letter_and_text").sub(self._mark_letter_and_text, text)
+        text = _pattern("listed_notes").sub(self._without_notes, text)
         text = _pattern("named").sub(self._mark_named, text)
         text = _pattern("indexed").sub(self._mark_indexed, text)
         if _pattern("ordinal_noun").search(text):
@@ -381,6 +382,11 @@ class _Options:
             return match[0]
         return f" {self._sign(letter)}{'' if own == letter else self._sign(own)} "
 
+    def _without_notes(self, match: Match) -> str:
+        """A list of letters, or of notes without their letters if not all are those of options."""
+        is_of_letters = {*_pattern("note").findall(match[0])} <= {*self.letters}
+        return match[0] if is_of_letters else _pattern("note").sub("♩", match[0])
+
     def _mark_named(self, match: Match) -> str:
         letter = match["name"].upper()
         return match["noun"] + self._sign(letter) if letter in self.letters else match[0]
@@ -399,9 +405,9 @@ class _Options:
         return f" {self._sign(self.letters[number - 1])} "
 
     def _mark_group(self, match: Match) -> str:
-        letters = [self.letters_of(name) for name in _pattern("one_item").findall(match[0])]
+        letters = [self.letters_of(name) for name in _pattern("one_name").findall(match[0])]
         if not all(letters):
-            return re.sub("[A-H]", "♩", match[0])  # these are notes
+            return match[0]  # these are notes
         named = sorted(set().union(*letters))
         first = _SURE if len(named) == 1 else _VAGUE
         return "".join(self._sign(letter, first) for letter in named)
@@ -519,7 +525,7 @@ def _names_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
 def _name_pattern(name: str) -> str:
     """What matches a name in a text, whatever stands between its words."""
     is_notes = _pattern("notes").fullmatch(name)
-    between = _texts()["between_notes"] if is_notes else r"(?:[^\w#+°]|_){1,4}"
+    between = _texts()["between_notes"] if is_notes else r"(?:[^\w#+°]|_){1,8}"
     body = f"(?i:{between.join(map(re.escape, name.split(' ')))})"
     if is_notes:  # in a longer list they are another answer
         body = _texts()["no_note_before"] + body + _texts()["no_note_behind"]

@@ -148,13 +148,15 @@ def judge_written(
     reasoned: bool = False,
     joined: bool = False,
     options: Sequence[str] = (),
+    is_cut: bool = False,
 ) -> Verdict:
     """Judge an answer about a written score: a number or index is right or wrong, an order or
     measures also in part.
 
     An order is worth Kendall's penalised τ; measures are worth their F1, and 0 without an answer,
     except that ``paper`` takes no answer for "none". `joined` measures are read digit by digit, see
-    `read_measures`. With the texts of the `options`, an index is compared with them.
+    `read_measures`. With the texts of the `options`, an index is compared with them. A list in a
+    reply that was cut (`is_cut`) may lack its end.
 
     Example:
         >>> judge_written("order", "2031", "2013").value, judge_written("measures", "4 7",
@@ -167,6 +169,8 @@ def judge_written(
         answer = read_answer(kind, reply, protocol, reasoned=reasoned)
     if kind == "index" and protocol == "strict":
         answer = read_option(reply, options, answer)
+    elif is_cut and protocol == "strict" and not answer.in_form:
+        answer = answer._replace(status="unreadable", text=None)
     status, text, in_form, rule = answer
     part, sound = _partial_value(kind, text, right), None
     if protocol == "paper" and kind == "order":

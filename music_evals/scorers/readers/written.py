@@ -149,12 +149,14 @@ def read_option(reply: str, options: Sequence[str], answer: Answer) -> Answer:
         return answer
     texts = [_words(option.rpartition(": ")[2]) for option in options]
     # A text of one character may be an index.
-    named = {str(place) for place, text in enumerate(texts) if len(text) > 3 and text in _words(line)}
+    named = {
+        str(place) for place, text in enumerate(texts) if len(text) > 3 and text in _words(line)
+    }
     if len(named) != 1 or named == {answer.text} or answer.status not in ("answered", "unreadable"):
         return answer
     place = named.pop()
     rest = _words(line).replace(texts[int(place)], " ", 1)
-    if answer.text or re.search("[0-9]", rest):
+    if {*re.findall("[0-9]+", rest), answer.text or place} != {place}:
         return Answer("several", None, False, "an index and another option")
     return Answer("answered", place, False, "the text of an option")
 

@@ -21,7 +21,9 @@ WITHOUT_LETTER = (
     "{text}", "**{text}**", '"{text}"', "{text}.", "Final Answer: {text}", "Final Answer: **{text}**", "\\boxed{{{text}}}",
     "Final Answer: \\boxed{{\\text{{{text}}}}}", "The answer is {text}.", "答案：{text}",
 )  # fmt: skip
-_NOTE = re.compile(r"(?<![A-Za-z])(重?[升降])?([A-G])((?: (?:double )?(?:sharp|flat))?)(?![A-Za-z'])")
+_NOTE = re.compile(
+    r"(?<![A-Za-z])(重?[升降])?([A-G])((?: (?:double )?(?:sharp|flat))?)(?![A-Za-z'])"
+)
 _WORDS = {"": "", "sharp": "升", "flat": "降", "double sharp": "重升", "double flat": "重降"}
 _SPELLINGS = (
     {"sharp": "#", "flat": "b", "double sharp": "##", "double flat": "bb"},
@@ -62,6 +64,7 @@ def spellings(text: str) -> Iterator[str]:
     if not notes:
         return
     for signs in _SPELLINGS:
+
         def spelled(match: re.Match[str], signs: dict[str, str] = signs) -> str:
             letter, _, words = notes_of(match[0])[0].partition(" ")
             return letter + signs.get(words, "")
