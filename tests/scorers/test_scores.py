@@ -4,6 +4,7 @@ import ast
 import asyncio
 import struct
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -17,6 +18,7 @@ from music_evals.notation.lilypond.compiler import Compiled, LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.scorers.items import items_of
 from music_evals.scorers.readers import ERROR
+from music_evals.scorers.readers.checking import statements
 from music_evals.scorers.scores import SampleError, readings
 from tests.notation.scores.test_reading import midi
 from tests.scorers.every_scorer import CASES, PIECE, Case, written_music
@@ -106,10 +108,16 @@ def test_whatever_fails_a_score_comes_back(broken: str) -> None:
 
 def test_a_reply_that_breaks_a_reader_stays_in_n_and_is_named() -> None:
     reply = "Final Answer: C sharp, E"
+
+    def broken(text: str) -> Iterator[str]:
+        if text == reply:
+            raise KeyError("H")
+        return statements(text)
+
     with (
         patch("music_evals.scorers.readers.choices._options", side_effect=KeyError("H")),
         patch("music_evals.scorers.readers.written._answer_of_line", side_effect=KeyError("H")),
-        patch("music_evals.scorers.readers.checking.statements", side_effect=KeyError("H")),
+        patch("music_evals.scorers.readers.checking.statements", side_effect=broken),
         patch("music_evals.scorers.answer_kinds.statements", side_effect=KeyError("H")),
     ):
         for name in ("final_answer", "strict_choice", "lettered_choice", "option_index", "measure_order",
@@ -120,7 +128,7 @@ def test_a_reply_that_breaks_a_reader_stays_in_n_and_is_named() -> None:
             assert item.details["reading"] == "unreadable"
             assert item.details[ERROR] == "KeyError: 'H'"
             assert "`KeyError: 'H'`" in (score.explanation or "")
-        for name in ("judged on a batch", "chat_answers", "judged on key"):
+        for name in ("chat_answers", "judged on key"):
             (score,) = CASES[name].score(reply)
             items = items_of(score, "s1", {})
             failed = [item for item in items if ERROR in item.details]
