@@ -48,7 +48,7 @@ from music_evals.reports.sanitize import plain, reason
 from music_evals.scorers.items import TAGS, best_of_key, items_of, places_of_best
 from music_evals.scorers.metrics.estimates import Estimate, Estimates, estimate
 from music_evals.scorers.metrics.written import ORIGINAL, original
-from music_evals.scorers.readers import Status
+from music_evals.scorers.readers import ERROR, Status
 
 ALONE = "asked and scored by Inspect alone"
 """The condition of runs of a repository on the Hub, ``inspect eval hf/ORG/NAME``."""
@@ -623,6 +623,7 @@ def _run(
         "errors": results.total_samples - results.completed_samples,
         **answer_facts(log, main),
         "seconds": wall_seconds(log),
+        "reader_errors": int(main.get(ERROR, pd.Series()).notna().sum()),
         "n": main["item"][is_counted].nunique(),
         "clusters": main["cluster"][is_counted].nunique(),
         "is_complete": is_complete,

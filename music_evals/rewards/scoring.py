@@ -18,7 +18,7 @@ from music_evals.notation.midi.note_arrays import MidiError, read_note_arrays
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.metrics.descriptor_similarity import fit_of
 from music_evals.scorers.metrics.written import piece_likeness
-from music_evals.scorers.readers import format_error
+from music_evals.scorers.readers import format_error, try_read
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.refusals import is_refusal
 from music_evals.scorers.readers.verdicts import (
@@ -40,7 +40,7 @@ Row = Mapping[str, Any]
 
 class Reward(NamedTuple):
     """What a reply earns, from 0 to 1, and of which parts; None where nothing can be said, with the
-    reason.
+    reason. A reply that makes a reader fail earns nothing, and the reason is the reader's error.
     """
 
     value: float | None
@@ -104,14 +104,18 @@ def score(
     judge = judge_of(task, reasoned=reasoned, pieces=pieces)
     if not isinstance(reply, str):
         raise ValueError(f"{task}: the reply is {type(reply).__name__}; a text is needed")
+    columns = _Columns(row)
     try:
-        return judge(_Columns(row), reply)
+        if pieces:
+            return judge(columns, reply)
+        reward, error = try_read(lambda text: judge(columns, text), reply)
     except _RowError as error:
         raise ValueError(f"{task}: {error}") from None
     except (LilyPondError, SandboxError):
         raise
-    except Exception as error:  # as Inspect's scorers: no reply ends a run
-        return Reward(None, {}, f"not measured: {format_error(error)}")
+    except Exception as failure:  # as Inspect's scorers: no reply ends a run
+        return Reward(None, {}, f"not measured: {format_error(failure)}")
+    return reward._replace(reason=f"the reader failed: {error}") if error else reward
 
 
 class _RowError(ValueError):
@@ -186,7 +190,8 @@ def _lettered(row: Row, reply: str) -> Reward:
 
 
 def _score_question(kind: Kind, reasoned: bool, row: Row, reply: str) -> Reward:
-    verdict = judge_written(kind, reply, row["answer"], reasoned=reasoned)
+    options = row.get("options", ())
+    verdict = judge_written(kind, reply, row["answer"], reasoned=reasoned, options=options)
     return _reward(verdict, bool(verdict.in_form))
 
 

@@ -13,6 +13,7 @@ from inspect_ai.solver import TaskState
 
 from music_evals.scorers.chosen_option import choice_details, score_choice
 from music_evals.scorers.explanations import code
+from music_evals.scorers.readers import ERROR
 from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import (
     answer_collapse,
@@ -66,6 +67,8 @@ def chat_answers() -> Scorer:
                 "key": question["target"],
                 "stop_reason": question.get("stop_reason"),
             }
+            if reading.error:
+                row[ERROR] = reading.error
             rows.append(row)
             lines.append(
                 f"- {question['id']}: read {code(reading.answer)}, expected "

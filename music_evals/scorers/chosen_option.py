@@ -24,7 +24,7 @@ from music_evals.notation.toml_files import read_toml
 from music_evals.scorers.explanations import asks_of, explained
 from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.estimates import flatten
-from music_evals.scorers.readers import Reading, format_error
+from music_evals.scorers.readers import ERROR, Reading, format_error
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.fields import (
     ANSWER,
@@ -82,17 +82,20 @@ async def judge_choice(
     if form == "likelihood":
         return _judge_likeliest(state.output, shown)
     if form == "schema":
-        return judge_field(state.output.completion, right, shown.judge_name), {}
+        by_field = partial(judge_field, right=right, judge=shown.judge_name)
+        return await read_reply(by_field, state.output.completion), {}
     verdict = await read_reply(by_rules, state.output.completion)
     readers = model_roles().get(ROLE)
     if readers is None:
         return verdict, {}
-    status = verdict.reading.status
-    facts = {
+    status, *_, error = verdict.reading
+    facts: dict[str, Any] = {
         "by_rules": verdict.value,
         "reading_by_rules": status,
         "read_again": status in READ_AGAIN and not was_cut(state.output.stop_reason),
     }
+    if error:
+        facts[ERROR] = error
     if not facts["read_again"]:
         return verdict, facts
     reader = readers[0] if isinstance(readers, list) else readers

@@ -34,6 +34,8 @@ def explained(
         parts.append(f"**Read:** {named(reading.answer, options)}{by}.")
     else:
         parts.append(f"**Read:** no answer; the reply {READ_AS[reading.status]}{by}.")
+        if reading.error:
+            parts[-1] += f" The reader failed: {code(reading.error, MOST)}."
         end = state.output.completion[-_REPLY_END:].strip()
         if end and reading.status != "empty":
             parts[-1] += f" It ends in {code(end, _REPLY_END)}."

@@ -37,6 +37,7 @@ from music_evals.scorers.explanations import code, shortened
 from music_evals.scorers.items import all_items
 from music_evals.scorers.metrics.accuracy import joint_agreement
 from music_evals.scorers.metrics.estimates import flatten
+from music_evals.scorers.readers import try_read
 from music_evals.scorers.readers.cleaning import make_replies_valid
 from music_evals.scorers.readers.fields import FORM, judge_fields
 from music_evals.scorers.readers.verdicts import judge_open
@@ -313,10 +314,10 @@ class _Panel(NamedTuple):
                 if anyio.current_time() - start >= self.deadline:
                     return None, f"no reply within {self.deadline} s: {reason}"
                 continue
-            vote = read_vote(reply)
+            vote, error = try_read(read_vote, reply)
             if vote is not None:
                 return vote, ""
-            reason = f"replied {reply[:_SHOWN]!r}"
+            reason = f"replied {reply[:_SHOWN]!r}{error and f', and the reader failed: {error}'}"
         return None, reason
 
 

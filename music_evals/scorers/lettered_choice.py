@@ -16,7 +16,7 @@ from music_evals.scorers.chosen_option import choice_details, score_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.choices import choice_figures
 from music_evals.scorers.readers.choices import first_letter
-from music_evals.scorers.readers.verdicts import judge_option
+from music_evals.scorers.readers.verdicts import Verdict, judge_option
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
@@ -70,7 +70,7 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
         reply, right = state.output.completion, target.text
         options = [choice.value for choice in state.choices]
         if protocol == "paper":
-            reading = await read_reply(first_letter, reply)
+            reading, *_ = await read_reply(lambda text: Verdict(first_letter(text), right), reply)
             return make_score(reading, right, explained(state, options, right, reading), key=right)
         is_cut = was_cut(state.output.stop_reason)
         judge = partial(judge_option, options=options, right=right, is_cut=is_cut)

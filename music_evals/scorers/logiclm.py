@@ -15,6 +15,7 @@ from inspect_ai.solver import TaskState
 
 from music_evals.scorers.explanations import asked_and_expected, named
 from music_evals.scorers.metrics.transcription import note_f1
+from music_evals.scorers.readers import ERROR
 from music_evals.scorers.readers.verdicts import judge_answer
 from music_evals.scorers.scores import (
     SampleScores,
@@ -68,6 +69,7 @@ def solver_decision() -> Scorer:
         explanation = asked_and_expected(state, options, target.text, decision) + (
             f"\n\n**Read:** the solver {decided}, from the last of these formulations:\n\n"
         )
+        error = verdict.reading.error
         score = Score(
             value=CORRECT if decision == target.text else INCORRECT,
             answer=decision,
@@ -75,6 +77,7 @@ def solver_decision() -> Scorer:
             metadata={
                 **_counts(attempts, decision, verdict.reading.answer, target.text),
                 **_transcribed(attempts, state.metadata),
+                **({ERROR: error} if error else {}),
             },
         )
         if decision is None:

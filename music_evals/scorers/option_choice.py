@@ -81,9 +81,8 @@ def strict_choice() -> Scorer:
             return await _scored(state, target.text)
         judge = partial(judge_short, right=target.text)
         if state.metadata.get(FORM) == "schema":
-            reading, right, *_ = judge_field(state.output.completion, target.text, judge)
-        else:
-            reading, right, *_ = await read_reply(judge, state.output.completion)
+            judge = partial(judge_field, right=target.text, judge=judge)
+        reading, right, *_ = await read_reply(judge, state.output.completion)
         shown = explained(state, (), target.text, reading)
         return make_score(reading, right, shown, right_answer=target.text)
 

@@ -175,13 +175,14 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
             protocol=protocol,
             reasoned=reasoned,
             joined=joined,
+            options=[choice.value for choice in state.choices],
             is_cut=was_cut(state.output.stop_reason),
         )
         if kind == "index" and protocol == "strict":
             return await judge_choice(state, right, by_rules)
         if state.metadata.get(FORM) == "schema":
             typed = partial(judge_written, kind, right=right)
-            return judge_field(state.output.completion, right, typed), {}
+            by_rules = partial(judge_field, right=right, judge=typed)
         return await read_reply(by_rules, state.output.completion), {}
 
     async def score(state: TaskState, target: Target) -> Score:

@@ -32,8 +32,9 @@ from music_evals.notation.lilypond.sandbox import SandboxError
 from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.collapse import collapse, permutation_p, position_bias
 from music_evals.scorers.metrics.estimates import flatten
-from music_evals.scorers.readers import Reading, Status, format_error
+from music_evals.scorers.readers import ERROR, Reading, Status, format_error, try_read
 from music_evals.scorers.readers.fields import FORM
+from music_evals.scorers.readers.verdicts import Verdict
 
 SampleScores = list[SampleScore]
 Figures = dict[str, float]
@@ -143,11 +144,19 @@ async def run_in_thread(read: Callable[..., _T], *args: Any) -> _T:
     return await anyio.to_thread.run_sync(read, *args, limiter=_READING)
 
 
-async def read_reply(read: Callable[..., _T], reply: str, *args: Any) -> _T:
-    """Read a long reply in a thread and a short one at once, as a thread costs more; not for
+async def read_reply(judge: Callable[..., Verdict], reply: str, *args: Any) -> Verdict:
+    """Judge a long reply in a thread and a short one at once, as a thread costs more; not for
     reading by music21.
+
+    A reply that makes the reader fail is unreadable, and the reading has the error.
     """
-    return read(reply, *args) if len(reply) <= _SHORT else await run_in_thread(read, reply, *args)
+    if len(reply) <= _SHORT:
+        verdict, error = try_read(judge, reply, *args)
+    else:
+        verdict, error = await run_in_thread(try_read, judge, reply, *args)
+    if error:
+        verdict = verdict._replace(reading=Reading("unreadable", error=error))
+    return verdict
 
 
 def required_metadata(state: TaskState, name: str) -> Any:
@@ -199,16 +208,17 @@ def readings(scores: SampleScores) -> Figures:
     """The shares of answers that were read (``answered``), of refusals (``refused``), and of
     replies that ended at the limit of tokens (``cut``), whatever was read of them.
 
-    ``too_long`` is the share of prompts that are longer than the model's context, if there are any.
+    ``too_long`` is the share of prompts that are longer than the model's context, and
+    ``reader_failures`` the number of replies that made a reader fail, if there are any.
     `music_evals.scorers.readers` describes all readings; the metadata of each score have its own.
     """
     details = [item.details for item in all_items(scores)]
     facts = [row.get("reading") for row in details] + [row.get("limit") for row in details]
     names = {"answered": "answered", "refused": "refused", "cut": CUT, "too_long": TOO_LONG}
     figures = {name: facts.count(fact) / max(len(details), 1) for name, fact in names.items()}
-    if not figures["too_long"]:
-        del figures["too_long"]
-    return figures
+    figures["reader_failures"] = sum(ERROR in row for row in details)
+    shown = ("answered", "refused", "cut")
+    return {name: figure for name, figure in figures.items() if figure or name in shown}
 
 
 @sample_metric
@@ -241,7 +251,9 @@ def make_score(
     """Score an answer as right, wrong or missing, or by a value; the metadata say how the reply was
     read.
     """
-    status, answer, _ = reading
+    status, answer, _, error = reading
+    if error:
+        metadata[ERROR] = error
     score = Score(
         value=CORRECT if answer == right else INCORRECT,
         answer=answer,

@@ -163,13 +163,12 @@ def typed_answer() -> Scorer:
         if required_metadata(state, _KIND) == LABEL:
             return await _score_label(state, right, facts)
         kind = kind_of(facts[_KIND], state.metadata.get("vocabulary", ()))
-        by_rules = partial(
+        judge = partial(
             judge_typed, right=right, kind=kind, is_cut=was_cut(state.output.stop_reason)
         )
         if state.metadata.get(FORM) == "schema":
-            verdict = judge_field(state.output.completion, right, by_rules)
-        else:
-            verdict = await read_reply(by_rules, state.output.completion)
+            judge = partial(judge_field, right=right, judge=judge)
+        verdict = await read_reply(judge, state.output.completion)
         return _typed_score(state, kind, verdict, facts)
 
     return score

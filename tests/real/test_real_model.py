@@ -18,7 +18,9 @@ TASKS = ("musictheorybench_knowledge", "muse_chord_quality")
 def model() -> str:
     name = os.environ.get("MUSIC_EVALS_REAL_MODEL")
     if not name:
-        pytest.skip("MUSIC_EVALS_REAL_MODEL names no model, such as HuggingFaceTB/SmolLM2-135M-Instruct")
+        pytest.skip(
+            "MUSIC_EVALS_REAL_MODEL names no model, such as HuggingFaceTB/SmolLM2-135M-Instruct"
+        )
     pytest.importorskip("transformers", reason="the extra hf is not installed")
     return f"hf/{name}"
 

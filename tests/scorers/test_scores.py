@@ -4,16 +4,22 @@ import ast
 import asyncio
 import struct
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from inspect_ai.scorer import SampleScore
 from inspect_ai.util import LimitExceededError
 
 import music_evals
+from music_evals import rewards
 from music_evals.notation.lilypond.compiler import Compiled, LilyPondError
 from music_evals.notation.lilypond.sandbox import SandboxError
-from music_evals.scorers.scores import SampleError
+from music_evals.scorers.items import items_of
+from music_evals.scorers.readers import ERROR
+from music_evals.scorers.readers.checking import statements
+from music_evals.scorers.scores import SampleError, readings
 from tests.notation.scores.test_reading import midi
 from tests.scorers.every_scorer import CASES, PIECE, Case, written_music
 
@@ -71,7 +77,7 @@ def test_every_scorer_is_tried_and_none_goes_without_the_guard() -> None:
 
 @pytest.mark.parametrize("broken", LEANT_ON)
 def test_whatever_fails_a_score_comes_back(broken: str) -> None:
-    async def unmeasured() -> int:
+    async def failures() -> int:
         found = 0
         for number, case in enumerate(CASES.values()):
             with patch(broken, side_effect=ERRORS[number % len(ERRORS)]) as failing:
@@ -80,6 +86,12 @@ def test_whatever_fails_a_score_comes_back(broken: str) -> None:
                         assert (score.explanation or "").startswith("Not measured: `")
                         assert failing.called
                         found += 1
+                    details = score.metadata or {}
+                    for reading in (details, *details.get("questions", ())):
+                        if why := reading.get(ERROR):
+                            assert why.startswith(type(failing.side_effect).__name__)
+                            assert reading.get("reading") in ("unreadable", None)
+                            found += 1
         return found
 
     with (
@@ -89,9 +101,48 @@ def test_whatever_fails_a_score_comes_back(broken: str) -> None:
         CASES["written_music"].score(
             PIECE
         )  # reads the reference pieces: a set-up, whose failure does end a run
-        failed = asyncio.run(unmeasured())
+        failed = asyncio.run(failures())
     parts_alone = ("describe", "read_note_arrays", "open", "Draw", "loads", "RomanNumeral.__init__")
     assert failed or broken.endswith(parts_alone)
+
+
+def test_a_reply_that_breaks_a_reader_stays_in_n_and_is_named() -> None:
+    reply = "Final Answer: C sharp, E"
+
+    def broken(text: str) -> Iterator[str]:
+        if text == reply:
+            raise KeyError("H")
+        return statements(text)
+
+    with (
+        patch("music_evals.scorers.readers.choices._options", side_effect=KeyError("H")),
+        patch("music_evals.scorers.readers.written._answer_of_line", side_effect=KeyError("H")),
+        patch("music_evals.scorers.readers.checking.statements", side_effect=broken),
+        patch("music_evals.scorers.answer_kinds.statements", side_effect=KeyError("H")),
+    ):
+        for name in ("final_answer", "strict_choice", "lettered_choice", "option_index", "measure_order",
+                     "typed_answer of key", "typed_answer of label"):  # fmt: skip
+            (score,) = CASES[name].score(reply)
+            (item,) = items_of(score, "s1", {})
+            assert (item.value, item.counts) == (0, True), name
+            assert item.details["reading"] == "unreadable"
+            assert item.details[ERROR] == "KeyError: 'H'"
+            assert "`KeyError: 'H'`" in (score.explanation or "")
+        for name in ("chat_answers", "judged on key"):
+            (score,) = CASES[name].score(reply)
+            items = items_of(score, "s1", {})
+            failed = [item for item in items if ERROR in item.details]
+            assert failed
+            assert {item.details["reading"] for item in failed} == {"unreadable"}
+            assert all(item.value == 0 for item in failed if item.value is not None)
+        (score,) = CASES["solver_decision"].score(reply)
+        assert (score.metadata or {})[ERROR] == "KeyError: 'H'"
+        reward = rewards.score(
+            "muse_chord_quality", {"options": ["Major", "Minor"], "target": "B"}, reply
+        )
+        assert (reward.value, reward.reason) == (0, "the reader failed: KeyError: 'H'")
+    samples = [SampleScore(score=score, sample_id=1)]
+    assert readings()(samples)["reader_failures"] == 1  # type: ignore[operator]
 
 
 def test_a_picture_or_a_descriptor_fails_alone_and_says_why() -> None:

@@ -131,7 +131,9 @@ def _few_clusters_note(run: pd.Series) -> str:
 
 
 def unread_advice(runs: pd.DataFrame) -> list[str]:
-    """Return what to do about runs of which more than `MOST_UNREAD` of the replies are unread."""
+    """Return what to do about runs of which more than `MOST_UNREAD` of the replies are unread, or
+    in which a reader failed.
+    """
     many = runs[runs["unread"] - runs["too_long"].fillna(0) > MOST_UNREAD]
     is_likelihood = many.get("answer", pd.Series("text", many.index)) == "likelihood"
     advice: list[str] = []
@@ -141,6 +143,8 @@ def unread_advice(runs: pd.DataFrame) -> list[str]:
         advice += notes("unread_likelihood")
     if (runs["too_long"] > 0).any():
         advice += notes("too_long")
+    if runs["reader_errors"].any():
+        advice += notes("reader_errors")
     return advice
 
 

@@ -130,7 +130,18 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
         checked = _check_statement(folded(statement, numbers=numbers), expected, answer_type)
         if checked.is_right is not None:
             return checked
-    return _UNREADABLE
+    is_legible = any(map(_says_value, statements(text)))
+    return Checked("answered", None) if is_legible else _UNREADABLE
+
+
+def _says_value(answer: str) -> bool:
+    """Whether a short answer says a value of any type, or yes or no, and nothing else."""
+    if len(answer) > SHORT:
+        return False
+    text = affirmed(folded(answer, numbers=True))
+    readings = [read(text) for read in (*READERS.values(), *_TEXT_READERS)]
+    plain = [reading for reading in readings if reading.values and reading.is_pure]
+    return len(_yes_or_no(text)) == 1 or any(not _doubt(reading) for reading in plain)
 
 
 def statements(text: str, *, marked_only: bool = False) -> Iterator[str]:

@@ -49,6 +49,7 @@ LABELLED = "what follows the last label, such as “Final Answer:”"  # a rule
 _SURE = 0xA500
 _VAGUE = 0xA520
 _BOX = "ꘀ"
+_ACCIDENTALS = str.maketrans({"♭": "b", "♯": "#", "𝄫": "bb", "𝄪": "##"})
 
 
 _WITHOUT_SPACES = ("zh", "ja", "ko", "any")  # their entries need no edge of a word
@@ -88,7 +89,7 @@ def first_letter(reply: str) -> Reading:
 
     Example:
         >>> first_letter("B小调").answer, first_letter("According to the score")
-        ('B', Reading(status='answered', answer='A', rule='the first capital A to D'))
+        ('B', Reading(status='answered', answer='A', rule='the first capital A to D', error=''))
     """
     if match := re.search("[ABCD]", reply[:MAX_REPLY]):
         return Reading("answered", match[0], "the first capital A to D")
@@ -157,7 +158,8 @@ def _read_label(text: str, choices: "_Options") -> Reading | None:
         after = text[label.end() :].lstrip(" :：=–—-\n")
         statement = after.partition("\n")[0][:MAX_UNIT]
         ahead = text[: label.start()].rpartition("\n")[2]
-        if ahead.strip() and statement[:1].upper() in choices.ambiguous:
+        is_letter = ahead.strip() and statement[:1].upper() in choices.ambiguous
+        if is_letter or _pattern("stated_note").match(statement):
             return Reading("unreadable", rule=LABELLED)  # a note, or the letter of another one
         if letters := choices.letters_stated(statement):
             if _pattern("joined").search(ahead):
@@ -277,7 +279,8 @@ class _Options:
         self.names = {name: min(letters) for name, letters in named.items() if len(letters) == 1}
         self.longest = max(map(len, named), default=0)
         # A text that is a letter, such as the name of a note, is read as the letter of an option.
-        self.texts_to_mark = [name for name in self.names if name.upper() not in {*self.letters}]
+        texts = (name for name in self.names if name.upper() not in {*self.letters})
+        self.texts_to_mark = sorted(texts, key=len, reverse=True)
         self.ambiguous = {*self.letters} & {name.upper() for name in self.names}
         matches = map(_pattern("yes_or_no").match, options)
         answers = [str(match.lastgroup) if match else "" for match in matches]
@@ -288,6 +291,8 @@ class _Options:
     def letter_of_whole(self, text: str) -> str | None:
         """The option whose letter or text a text is, and nothing else."""
         bare = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”").lstrip("# ")
+        if _pattern("marked").match(bare):
+            return None
         if len(bare) == 1 and bare.upper() in self.letters:
             return bare.upper()
         if len(bare) > MAX_UNIT + 4 * self.longest:
@@ -321,13 +326,15 @@ class _Options:
             text = text.replace(box, verdict)
         text = _pattern("box").sub(f" {_BOX}", text)
         text = _pattern("markup").sub(" ", text)
+        text = _pattern("letter_and_note").sub(self._mark_letter_and_note, _with_accidentals(text))
         if _pattern("bracketed_letter").search(text):
             text = _pattern("bracketed").sub(self._mark_bracketed, text)
         text = _pattern("quotes").sub(" ", text).translate(_BRACKETS)
-        text = self._with_texts_marked(_with_accidentals(text))
+        text = self._with_texts_marked(text)
         if self.yes_no:
             text = _pattern("yes_or_no").sub(self._mark_yes_no, text)
         text = _pattern("letter_and_text").sub(self._mark_letter_and_text, text)
+        text = _pattern("listed_notes").sub(self._without_notes, text)
         text = _pattern("named").sub(self._mark_named, text)
         text = _pattern("indexed").sub(self._mark_indexed, text)
         if _pattern("ordinal_noun").search(text):
@@ -337,8 +344,12 @@ class _Options:
     def _with_texts_marked(self, text: str) -> str:
         """A text with signs for the options' own texts; those that cannot be in it cost nothing."""
         folded = text.casefold()
-        names = [name for name in self.texts_to_mark if name.partition(" ")[0] in folded]
-        return _names_pattern(tuple(names)).sub(self._mark_text, text) if names else text
+        names = tuple(name for name in self.texts_to_mark if name.partition(" ")[0] in folded)
+        if not names:
+            return text
+        return _names_pattern(names).sub(
+            lambda match: self._sign_of_text(names[(match.lastindex or 1) - 1]), text
+        )
 
     def _mark_bracketed(self, match: Match) -> str:
         letter = match["letter"].upper()
@@ -346,8 +357,7 @@ class _Options:
             return match[0]
         return f" {self._sign(letter)} "
 
-    def _mark_text(self, match: Match) -> str:
-        name = _folded(match[0])
+    def _sign_of_text(self, name: str) -> str:
         # A short text may stand in a reply without naming its option.
         is_vague = name.isdigit() or len(name) < (3 if name.isascii() else 2)
         return f" {self._sign(self.names[name], _VAGUE if is_vague else _SURE)} "
@@ -364,6 +374,18 @@ class _Options:
             return match[0]
         is_ascii = any(name.isascii() for name, option in self.names.items() if {option} == own)
         return match[0] if is_ascii and not match["gap"].strip() else self._sign(letter) + sign
+
+    def _mark_letter_and_note(self, match: Match) -> str:
+        """A sign for a letter with its own text, which is a letter too, or signs for both."""
+        letter, own = match["letter"], self.names.get(match["name"].lower())
+        if own is None or letter not in self.letters:
+            return match[0]
+        return f" {self._sign(letter)}{'' if own == letter else self._sign(own)} "
+
+    def _without_notes(self, match: Match) -> str:
+        """A list of letters, or of notes without their letters if not all are those of options."""
+        is_of_letters = {*_pattern("note").findall(match[0])} <= {*self.letters}
+        return match[0] if is_of_letters else _pattern("note").sub("♩", match[0])
 
     def _mark_named(self, match: Match) -> str:
         letter = match["name"].upper()
@@ -478,32 +500,38 @@ def _names(option: str) -> Iterator[str]:
 
 
 def _with_accidentals(text: str) -> str:
-    """A text with ASCII signs behind the names of notes."""
-    text = text.replace("♭", "b").replace("♯", "#")
-    return re.sub(
-        r"(?i)(?<![a-z])([a-g])[ -](?:(flat)|sharp)\b",
-        lambda match: match[1] + ("b" if match[2] else "#"),
-        text,
-    )
+    """A text with ASCII signs behind the names of notes: ``C##`` for "C double sharp" or 重升C."""
+    return _pattern("accidental").sub(_with_sign, text.translate(_ACCIDENTALS))
+
+
+def _with_sign(match: Match) -> str:
+    words = f"{match['before'] or ''}{match['after'] or ''}"
+    sign = "b" if _pattern("flat").search(words) else "#"
+    return match["note"] + sign * (bool(words) + bool(_pattern("double").search(words)))
 
 
 def _folded(text: str) -> str:
     """The words and signs of a text in small letters, with single spaces."""
     text = _with_accidentals(text).casefold().replace("_", " ")
-    return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]?|[#+°/]+", text))
+    return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]*|[#+°/]+", text))
 
 
 @lru_cache(maxsize=1_000)
 def _names_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """What matches any of these names, the longest first."""
-    return re.compile("|".join(map(_name_pattern, sorted(names, key=len, reverse=True))))
+    """What matches any of these names, each as a group."""
+    return re.compile("|".join(f"({_name_pattern(name)})" for name in names))
 
 
 def _name_pattern(name: str) -> str:
     """What matches a name in a text, whatever stands between its words."""
-    words = r"[\W_]{1,4}".join(map(re.escape, name.split(" ")))
-    body = f"(?i:{words})"
+    is_notes = _pattern("notes").fullmatch(name)
+    between = _texts()["between_notes"] if is_notes else r"(?:[^\w#+°]|_){1,8}"
+    body = f"(?i:{between.join(map(re.escape, name.split(' ')))})"
+    if is_notes:  # in a longer list they are another answer
+        body = _texts()["no_note_before"] + body + _texts()["no_note_behind"]
     edge = "A-Za-zÀ-ɏЀ-ӿ0-9#"
+    if name.isdigit():
+        body = rf"(?<![=_])(?<!\d[.,/]){body}(?![.,/]\d)"
     if len(name) == 1 and name > "\u2e80":
         return rf"(?:(?<=[是为选])|(?<!\w)){body}(?!\w)"
     begins = rf"(?<![{edge}-])" if name[0] < "\u2e80" else ""

@@ -51,7 +51,7 @@ def clean_reply(reply: str) -> str:
 
 def visible_reply(reply: str) -> str:
     """Return a reply without thinking and tokens of a chat template, but with all tags."""
-    text = reply
+    text = reply.encode(errors="ignore").decode()  # without lone surrogates
     for begin, end in _THINKING.items():
         text = text.rpartition(end)[2].partition(begin)[0]
     if _HARMONY in text:

@@ -100,7 +100,7 @@ def read_fields(reply: str, names: Sequence[str] = (ANSWER,)) -> list[Reading]:
 
     Example:
         >>> read_fields('{"reasoning": "…", "answer": "B"}')
-        [Reading(status='answered', answer='B', rule='the field “answer”')]
+        [Reading(status='answered', answer='B', rule='the field “answer”', error='')]
         >>> [reading.status for reading in read_fields('{"1": [3, 7], "2": "cannot tell"}', ["1",
         ...     "2", "3"])]
         ['answered', 'refused', 'unreadable']

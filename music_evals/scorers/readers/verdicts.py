@@ -12,7 +12,7 @@ from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from music_evals.scorers.metrics.measures import measure_f1, penalised_tau, published_tau
-from music_evals.scorers.readers import Reading
+from music_evals.scorers.readers import ERROR, Reading, try_read
 from music_evals.scorers.readers.batches import split_answers
 from music_evals.scorers.readers.choices import read_choice
 from music_evals.scorers.readers.cleaning import clean_reply
@@ -25,6 +25,7 @@ from music_evals.scorers.readers.written import (
     read_all_measures,
     read_answer,
     read_measures,
+    read_option,
 )
 
 _MAX_SHORT = 20_000  # characters of a reply's end in which a short answer is looked for
@@ -147,6 +148,7 @@ def judge_written(
     *,
     reasoned: bool = False,
     joined: bool = False,
+    options: Sequence[str] = (),
     is_cut: bool = False,
 ) -> Verdict:
     """Judge an answer about a written score: a number or index is right or wrong, an order or
@@ -154,8 +156,9 @@ def judge_written(
 
     An order is worth Kendall's penalised τ; measures are worth their F1, and 0 without an answer,
     except that ``paper`` takes no answer for "none". `joined` measures are read digit by digit, see
-    `read_measures`. A reply that was cut at the limit of tokens answers only by a label, with all
-    of its value: its last line counts only for an index. ``paper`` reads it as any other.
+    `read_measures`. With the texts of the `options`, an index is compared with them. A reply that
+    was cut at the limit of tokens answers only by a label, with all of its value: its last line
+    counts only for an index. ``paper`` reads it as any other.
 
     Example:
         >>> judge_written("order", "2031", "2013").value, judge_written("measures", "4 7",
@@ -169,6 +172,8 @@ def judge_written(
         answer = read_measures(reply, protocol, reasoned=reasoned, joined=joined)
     else:
         answer = read_answer(kind, reply, protocol, reasoned=reasoned)
+    if kind == "index" and protocol == "strict":
+        answer = read_option(reply, options, answer)
     status, text, in_form, rule = answer
     part, sound = _partial_value(kind, text, right), None
     if protocol == "paper" and kind == "order":
@@ -199,22 +204,22 @@ def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[
         rule reads is wrong.
     """
     # Imported here because its patterns take long to compile.
-    from music_evals.scorers.readers.checking import Checked, check
+    from music_evals.scorers.readers.checking import check
 
-    entries = []
-    for question, prediction in zip(questions, split_answers(reply, len(questions)), strict=True):
+    entries: list[dict[str, Any]] = []
+    predictions, split_error = try_read(split_answers, reply, len(questions))
+    for question, prediction in zip(questions, predictions, strict=True):
         answer, answer_type = question["answer"], question["answer_type"]
-        checked = Checked("empty", False)
-        if prediction is not None:
-            checked = check(prediction, answer, answer_type)
+        checked, error = try_read(check, prediction or "", answer, answer_type)
         is_readable = check(answer, answer, answer_type).is_right is not None
-        entries.append(
-            {
-                "prediction": prediction,
-                "reading": checked.status,
-                "rule": checked.is_right,
-                "readable": is_readable,
-                "verdict": int(checked.is_right is True) if is_readable else None,
-            }
-        )
+        entry = {
+            "prediction": prediction,
+            "reading": checked.status,
+            "rule": checked.is_right,
+            "readable": is_readable,
+            "verdict": int(checked.is_right is True) if is_readable else None,
+        }
+        if error := split_error or error:
+            entry |= {"reading": "unreadable", ERROR: error}
+        entries.append(entry)
     return entries

@@ -26,6 +26,7 @@ Source: arXiv 2606.08722, section 3.2 and Table 1 (forms), and its code
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -130,6 +131,39 @@ def read_measures(
         return answer
     digits = "".join(str(int(digit)) for digit in str(answer.text))
     return answer._replace(text=" ".join(sorted(set(_pattern("joined").findall(digits)), key=int)))
+
+
+def read_option(reply: str, options: Sequence[str], answer: Answer) -> Answer:
+    """Compare an index with the texts of options that a reply of one line names.
+
+    The text alone is an answer, and an index with the text of another option is several.
+
+    Example:
+        >>> options = ["Joseph Haydn", "Clara Schumann"]
+        >>> replies = ("It is by Clara Schumann.", "1: Joseph Haydn", "1: Clara Schumann")
+        >>> [read_option(reply, options, read_index(reply)).text for reply in replies]
+        ['1', None, '1']
+    """
+    line = clean_reply(reply).strip()
+    if "\n" in line or len(line) > MAX_LINE or _pattern("doubt").search(line):
+        return answer
+    texts = [_words(option.rpartition(": ")[2]) for option in options]
+    # A text of one character may be an index.
+    named = {
+        str(place) for place, text in enumerate(texts) if len(text) > 3 and text in _words(line)
+    }
+    if len(named) != 1 or named == {answer.text} or answer.status not in ("answered", "unreadable"):
+        return answer
+    place = named.pop()
+    rest = _words(line).replace(texts[int(place)], " ", 1)
+    if {*re.findall("[0-9]+", rest), answer.text or place} != {place}:
+        return Answer("several", None, False, "an index and another option")
+    return Answer("answered", place, False, "the text of an option")
+
+
+def _words(text: str) -> str:
+    """The words of a text, each with a space at both ends."""
+    return re.sub(r"[\W_]+", " ", f" {text.casefold()} ")
 
 
 def read_all_measures(
