@@ -94,9 +94,10 @@ class MuseParameters:
             lines, solver, answer).
         shots: ``zero``, or ``few`` for the worked examples of the ``fewshot`` split as earlier
             turns.
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees;
-            ``likelihood`` for the probabilities of the options, also by models without a chat
-            template. See ``docs/answers.md``.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees, and
+            ``reasoned`` for the same with a field to reason in first; ``likelihood`` for the
+            probabilities of the options, also by models without a chat template. See
+            ``docs/answers.md``.
         chat: ``separate``, or ``continued`` for all trials in one chat, with the earlier ones and
             the replies to them.
         seed: of the order of the trials.

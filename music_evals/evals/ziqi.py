@@ -69,9 +69,10 @@ class ZiqiParameters:
         protocol: how the answer is read: ``paper`` takes the first capital A to D of the reply,
             ``strict`` a letter that is used as an answer (see
             ``music_evals/scorers/readers/choices.py``).
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees;
-            ``likelihood`` for the probabilities of the options, also by models without a chat
-            template. See ``docs/answers.md``.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees, and
+            ``reasoned`` for the same with a field to reason in first; ``likelihood`` for the
+            probabilities of the options, also by models without a chat template. See
+            ``docs/answers.md``.
         rotations: 1, or 4 to ask each question under all rotations of its options. An option such
             as "all of the above" stays last, which leaves three rotations. Questions with an option
             that names letters are left out.

@@ -136,9 +136,9 @@ def check_answer_form(model: Model, form: str) -> None:
     sends_schema = provider in PROVIDERS["with_schema"] or (
         provider == "bedrock" and "claude" in name
     )
-    if form == "schema" and not sends_schema:
+    if form in ("schema", "reasoned") and not sends_schema:
         _refuse(
-            "answer=schema needs a provider that sends the schema and a server that keeps to it: "
+            f"answer={form} needs a provider that sends the schema and a server that keeps to it: "
             f"{provider!r} does not; valid are answer=text, and the providers "
             f"{', '.join(PROVIDERS['with_schema'])}"
         )

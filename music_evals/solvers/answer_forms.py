@@ -13,7 +13,7 @@ from inspect_ai.util import JSONSchema
 
 from music_evals.solvers.abilities import check_answer_form
 
-AnswerForm = Literal["text", "schema", "likelihood"]
+AnswerForm = Literal["text", "schema", "reasoned", "likelihood"]
 
 
 def reply_config(state: TaskState) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 and its samples.
 
 - ``text``: the prompt asks for a form, and rules read the reply.
-- ``schema``: the request carries a JSON schema of the answer, by Inspect's ``response_schema``; in
-  the object a model that may reason does so first.
+- ``schema``: the request carries a JSON schema of the answer, by Inspect's ``response_schema``.
+- ``reasoned``: the same, with a field for reasoning ahead of the answer.
 - ``likelihood``: the prompt is one text that ends just ahead of the answer, and one token is
   generated. The probabilities of the tokens that could begin it are the answer.
 """
@@ -20,6 +20,12 @@ from music_evals.scorers.readers.fields import FORM, SCHEMA, answer_schema
 from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.stimulus import parts_of, question_message
 
+MAX_NEW_TOKENS = 1024
+"""Most new tokens of a reply, of tasks that set no limit of their own: room for an answer with some
+reasoning. Models that think need more, by ``--max-tokens``.
+"""
+MAX_LONG_ANSWER = 4096
+"""The same, of answers with many lines: notes, melodies, words."""
 SCHEMA_TOKENS = 64  # new tokens that the object takes besides what the task allows
 PROBABILITIES = GenerateConfig(temperature=0.0, max_tokens=1, logprobs=True, top_logprobs=20)
 """Settings of ``likelihood``: 20 tokens are the most that most servers tell."""
@@ -43,7 +49,7 @@ def samples_answering(
         params: the parameters of the task.
         samples: its samples for free text.
         language: of the questions, ``en`` or ``zh``.
-        reasons: whether the model may reason ahead of its answer.
+        reasons: whether the task has the model reason ahead of its answer, whatever the form.
 
     Raises:
         ValueError: another parameter or the kind of question needs free text.
@@ -56,8 +62,8 @@ def samples_answering(
                 f"answer={form} is not valid with {name}={value}, whose replies are text; valid is "
                 "text"
             )
-    if form == "schema":
-        wording = load_answer_wording()["schema"][language]
+    if form != "likelihood":
+        wording, reasons = load_answer_wording()["schema"][language], reasons or form == "reasoned"
         return [ask_for_object(sample, wording, reasons=reasons) for sample in samples]
     if getattr(params, "strategy", "") == "cot":
         raise ValueError(
@@ -71,9 +77,11 @@ def config_answering(form: AnswerForm, config: GenerateConfig) -> GenerateConfig
     """Return the settings of generation for a form of answers, from those for free text."""
     if form == "likelihood":
         return config.merge(PROBABILITIES)
-    if form == "schema" and config.max_tokens:
-        return config.model_copy(update={"max_tokens": config.max_tokens + SCHEMA_TOKENS})
-    return config
+    if form == "text":
+        return config
+    own = config.max_tokens or 0
+    limit = max(own, MAX_NEW_TOKENS) if form == "reasoned" else own
+    return config.model_copy(update={"max_tokens": limit + SCHEMA_TOKENS})
 
 
 def ask_for_object(sample: Sample, wording: Mapping[str, Any], *, reasons: bool) -> Sample:

@@ -18,7 +18,11 @@ from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import GENERATED, Origin
-from music_evals.evals.shared.answer_prompts import config_answering, samples_answering
+from music_evals.evals.shared.answer_prompts import (
+    MAX_NEW_TOKENS,
+    config_answering,
+    samples_answering,
+)
 from music_evals.evals.shared.floors import Floors
 from music_evals.evals.shared.parameters import condition
 from music_evals.scorers import readers
@@ -129,7 +133,7 @@ def declared_task(
         constrained: whether the server constrains the model's text.
         own_noise: whether noise is as long and loud as the clip that it replaces, and not as the
             median clip.
-        reasons: whether the model may reason ahead of its answer.
+        reasons: whether the model is to reason ahead of its answer.
 
     Raises:
         ValueError: an id is not unique, the parameter ``stimulus`` needs music that the dataset
@@ -145,7 +149,7 @@ def declared_task(
     language = getattr(params, "language", "en")
     samples = apply_stimulus(stimulus, samples, language, own_noise=own_noise)
     samples = samples_answering(form, params, samples, language, reasons=reasons)
-    config = config_answering(form, config)
+    config = config_answering(form, GenerateConfig(max_tokens=MAX_NEW_TOKENS).merge(config))
     if form != "text" and isinstance(scorer, list):
         scorer = scorer[:1]  # the authors' own readers are made for text
     if getattr(params, "twin", "") == "completion":

@@ -43,9 +43,10 @@ class QuestionParameters:
         twin: ``original``; ``completion`` to show half of the options and ask for the others word
             for word.
         shots: ``zero``, or ``five`` to show five worked examples ahead of the question.
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees;
-            ``likelihood`` for the probabilities of the options, also by models without a chat
-            template. See ``docs/answers.md``.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees, and
+            ``reasoned`` for the same with a field to reason in first; ``likelihood`` for the
+            probabilities of the options, also by models without a chat template. See
+            ``docs/answers.md``.
         prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
     """
 
@@ -87,7 +88,6 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
         config=GenerateConfig(temperature=0.0),
         floors={"": floors_of(origin, name, {"test": test})},
         is_like=origin.provenance.source == GENERATED,
-        reasons=True,
     )
 
 

@@ -40,6 +40,7 @@ from music_evals.datasets_builders.questions.media_questions import (
     MediaQuestionRow,
     check_complete,
 )
+from music_evals.evals.shared.answer_prompts import MAX_LONG_ANSWER
 from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata
 from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.parameters import check_positive
@@ -54,6 +55,7 @@ from music_evals.evals.shared.typed_answers import (
     typed_floors,
 )
 from music_evals.notation.audio.clips import Clip, sendable_clip
+from music_evals.scorers.answer_kinds import kind_of
 from music_evals.scorers.items import TAGS
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
 from music_evals.scorers.typed_answer import typed_answer
@@ -86,9 +88,10 @@ class QuestionSetParameters:
             form and order; ``lmms``, as lmms-eval asks, for the sets that it has.
         protocol: which reading of the replies is the main metric: ``strict``, or the authors' own
             (``paper``). The log has both.
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees;
-            ``likelihood`` for the probabilities of the options, also by models without a chat
-            template. See ``docs/answers.md``.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees, and
+            ``reasoned`` for the same with a field to reason in first; ``likelihood`` for the
+            probabilities of the options, also by models without a chat template. See
+            ``docs/answers.md``.
         options: ``given``; ``shuffled`` by the seed, in each epoch anew; ``leave_one_out`` to ask
             each question once without each of its wrong options, if it has two.
         nota: put "None of the above" last, in the place of another option. It is right as often as
@@ -159,6 +162,7 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
             f"protocol=paper is not valid: {benchmark.title} has no reading of its own; valid is "
             "strict"
         )
+    is_long = any(kind_of(row_kind(row), ("",)).is_long for row in rows if is_typed(row))
     majority = commonest(("", row["answer"]) for row in rows if not row_kind(row))
     guessing = guessing_of(rows, facts) if any(map(row_kind, rows)) else {}
     samples = []
@@ -180,12 +184,11 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         samples,
         solver=solver,
         scorer=scorers,
-        config=GenerateConfig(temperature=0.0),
+        config=GenerateConfig(temperature=0.0, max_tokens=MAX_LONG_ANSWER if is_long else None),
         floors=floors,
         is_like=origin.provenance.source == GENERATED,
         metric=None if has_types else MAIN[params.protocol],
         own_noise=True,
-        reasons=style["form"] != "$answer",
     )
 
 

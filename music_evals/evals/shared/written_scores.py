@@ -53,6 +53,7 @@ from music_evals.solvers.score_tools import score_tools
 from music_evals.solvers.stimulus import Stimulus
 
 Strategy = Literal["standalone", "cot", "logiclm"]
+MAX_MEASURES = 64  # new tokens of a list of measures
 MAX_TOKENS: Mapping[Strategy, int] = {"standalone": 20, "cot": 2048, "logiclm": 2048}
 """New tokens of a reply; the paper's 20, and room to reason."""
 
@@ -94,12 +95,14 @@ class ScoreTaskParameters:
             exactly the form asked for; ``paper`` for rows, prompts, readings and figures as
             published (``music_evals/scorers/readers/written.py`` says how replies are read under
             both).
-        strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper; ``cot`` to
+        strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper, or a
+            list of measures in 64; ``cot`` to
             think step by step first; ``logiclm``, for LilyBench and the tasks `WITH_TOOLS` only, to
             let the model call tools that parse the score.
-        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees;
-            ``likelihood`` for the probabilities of the options, also by models without a chat
-            template. See ``docs/answers.md``.
+        answer: ``text``, read by rules; ``schema`` for a form that the server guarantees, and
+            ``reasoned`` for the same with a field to reason in first; ``likelihood`` for the
+            probabilities of the options, also by models without a chat template. See
+            ``docs/answers.md``.
         max_score_tokens: the longest score, in tokens estimated as half its characters. Rows with
             longer scores are left out and counted in the task's metadata; scores are never cut, as
             that would change the answer.
@@ -172,7 +175,7 @@ def score_task(
         samples,
         solver=score_tools() if has_tools else reply(),
         scorer=_SCORERS[FORMS[name]](params.protocol, params.strategy != "standalone"),
-        config=GenerateConfig(temperature=0.0, max_tokens=MAX_TOKENS[params.strategy]),
+        config=GenerateConfig(temperature=0.0, max_tokens=_token_limit(name, params)),
         metadata={
             f"is_{benchmark.name}": is_published,
             "protocol": params.protocol,
@@ -185,6 +188,14 @@ def score_task(
         tools=has_tools,
         reasons=params.strategy == "cot",
     )
+
+
+def _token_limit(name: TaskName, params: ScoreTaskParameters) -> int:
+    """The most new tokens: those of the paper, except that it leaves no room for a list of
+    measures.
+    """
+    is_list = FORMS[name] == "measures" and params.protocol == "strict"
+    return max(MAX_TOKENS[params.strategy], MAX_MEASURES if is_list else 0)
 
 
 def _check_tools(name: TaskName, benchmark: DatasetSpec, notation: Notation) -> None:
