@@ -389,3 +389,28 @@ def test_text_is_sent_as_ever() -> None:
         texts = [[message.text for message in sample.input] for sample in plain.dataset]  # type: ignore[union-attr]
         assert texts == [[message.text for message in sample.input] for sample in by_name.dataset]  # type: ignore[union-attr]
         assert "answer" not in (by_name.metadata or {})["condition"]
+
+
+def test_a_schema_has_a_field_to_reason_in_only_where_it_is_wanted(tmp_path: Path) -> None:
+    sent = {}
+    for form in ("schema", "reasoned"):
+        task = musictheorybench.knowledge(answer=form)
+        _, requests = served(task, tmp_path / form, '{"answer": "B"}', limit=1)
+        sent[form] = schema_of(requests[0])["required"]
+    assert sent == {"schema": ["answer"], "reasoned": ["reasoning", "answer"]}
+
+
+@pytest.mark.parametrize(
+    ("task", "limit"),
+    [
+        (lambda: musictheorybench.knowledge(), 1024),
+        (lambda: musictheorybench.knowledge(answer="reasoned"), 1024 + 64),
+        (lambda: mmau.music(), 1024),
+        (lambda: msu.textual(dataset=MSU), 1024),
+        (lambda: ziqi.comprehension(), 100),
+        (lambda: muse.chord_quality(), 2048),
+    ],
+    ids=["theory", "reasoned", "sound", "scores", "ziqi", "muse"],
+)
+def test_each_task_has_a_limit_of_new_tokens(task: Callable[[], Task], limit: int) -> None:
+    assert task().config.max_tokens == limit
