@@ -151,7 +151,7 @@ def floor_of(task: str, asked: Sequence[Question]) -> float:
         rights |= {
             one.row["options"][int(one.right)]
             for one in alike
-            if one.row.get("options") and one.right.isdigit()
+            if one.row.get("options") and one.right in {*"0123"}
         }
         constants = [form + right for right in rights for form in ("", "Final Answer: ")]
         rewards = [values(task, alike, [constant] * len(alike)) for constant in constants]
