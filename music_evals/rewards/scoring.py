@@ -108,14 +108,14 @@ def score(
     try:
         if pieces:
             return judge(columns, reply)
-        reward, error = try_read(lambda text: judge(columns, text), reply)
+        reward, why = try_read(lambda text: judge(columns, text), reply)
     except _RowError as error:
         raise ValueError(f"{task}: {error}") from None
     except (LilyPondError, SandboxError):
         raise
-    except Exception as failure:  # as Inspect's scorers: no reply ends a run
-        return Reward(None, {}, f"not measured: {format_error(failure)}")
-    return reward._replace(reason=f"the reader failed: {error}") if error else reward
+    except Exception as error:  # as Inspect's scorers: no reply ends a run
+        return Reward(None, {}, f"not measured: {format_error(error)}")
+    return reward._replace(reason=f"the reader failed: {why}") if why else reward
 
 
 class _RowError(ValueError):

@@ -314,10 +314,10 @@ class _Panel(NamedTuple):
                 if anyio.current_time() - start >= self.deadline:
                     return None, f"no reply within {self.deadline} s: {reason}"
                 continue
-            vote, error = try_read(read_vote, reply)
+            vote, failure = try_read(read_vote, reply)
             if vote is not None:
                 return vote, ""
-            reason = f"replied {reply[:_SHOWN]!r}{error and f', and the reader failed: {error}'}"
+            reason = failure or f"replied {reply[:_SHOWN]!r}"
         return None, reason
 
 

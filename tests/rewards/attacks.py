@@ -146,11 +146,14 @@ def floor_of(task: str, asked: Sequence[Question]) -> float:
     best = 0.0
     for kind in {one.row.get("answer_type") for one in asked}:
         alike = [one for one in asked if one.row.get("answer_type") == kind]
-        constants = [
-            form + right
-            for right in {one.right for one in alike}
-            for form in ("", "Final Answer: ")
-        ]
+        rights = {one.right for one in alike}
+        # An index may be named by its option's text.
+        rights |= {
+            one.row["options"][int(one.right)]
+            for one in alike
+            if one.row.get("options") and one.right in {*"0123"}
+        }
+        constants = [form + right for right in rights for form in ("", "Final Answer: ")]
         rewards = [values(task, alike, [constant] * len(alike)) for constant in constants]
         best += max(map(sum, rewards))
     scored = values(task, asked, [one.right for one in asked])

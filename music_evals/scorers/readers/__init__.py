@@ -14,11 +14,9 @@ linear time.
 """
 
 from collections.abc import Callable
-from logging import getLogger
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 _T = TypeVar("_T")
-_log = getLogger(__name__)
 Status = Literal["answered", "refused", "several", "unreadable", "empty", "cut"]
 VERSION = 4
 """Changes with every change of what replies are read as; logs record it, and signatures of scores
@@ -60,6 +58,4 @@ def try_read(read: Callable[..., _T], reply: str, *args: Any) -> tuple[_T, str]:
     try:
         return read(reply, *args), ""
     except Exception as error:  # whatever a reader does not expect of a reply
-        unread, why = read("", *args), format_error(error)
-        _log.warning("A reader failed, so that a reply is unreadable: %s", why)
-        return unread, why
+        return read("", *args), format_error(error)
