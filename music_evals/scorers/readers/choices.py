@@ -15,7 +15,8 @@ decides counts:
 
 Clauses that deny, that suppose ("if it were B") and that refuse choose nothing. "A or B" are
 several answers, and so is a letter beside the text of another option. A list of all options is no
-answer. A reply that was cut answers only by a label.
+answer. A reply that was cut answers only by a label, or by a first line that is an option and ends
+in a blank line, if no other option is named below.
 
 Source: arXiv 2510.22455, section 2.3 (form of the answer); arXiv 2406.15885, section 4.1
 (``[[答案：C]]``); the reading is this project's.
@@ -128,8 +129,8 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
             return reading
     marked = choices.with_signs(text)
     reading = _read_label(marked, choices)
-    if reading is None and not is_cut:
-        reading = _read_sentences(marked, choices)
+    if reading is None:
+        reading = (_read_first_line if is_cut else _read_sentences)(marked, choices)
     return reading or Reading("refused" if is_refusal(text) else "unreadable")
 
 
@@ -170,6 +171,19 @@ def _read_label(text: str, choices: "_Options") -> Reading | None:
         if not ahead.strip() and 0 < len(statement.split()) <= MAX_WORDS:
             return Reading("unreadable", rule=LABELLED)  # "Final Answer: none"
     return None
+
+
+def _read_first_line(text: str, choices: "_Options") -> Reading | None:
+    """Read the first line of a reply that runs on, as those of base models do: an option and
+    nothing else, ahead of a blank line, where no other option is named below.
+    """
+    first, blank, rest = text.partition("\n\n")
+    match = _pattern("exact").fullmatch(first.strip())
+    if not blank or not match:
+        return None
+    letters = choices.letters_of(match["name"])
+    named = set().union(*map(choices.letters_mentioned, _units(rest)))
+    return None if named - letters else _reading(letters, "the first line", choices)
 
 
 def _read_sentences(text: str, choices: "_Options") -> Reading | None:
