@@ -56,13 +56,13 @@ class Schema:
     in_order: bool = False
 
     def template(self, identifiers: Sequence[str]) -> str:
-        """The required lines with placeholders."""
-        return "\n".join(self._line(identifier, "n1, n2, ..., nK") for identifier in identifiers)
+        """The required lines without numbers: a model takes placeholders for content."""
+        return "\n".join(self._line(identifier, "") for identifier in identifiers)
 
     def constraints(self) -> str:
         """The rules on the integers, as a prompt shows them."""
         return (
-            f"every n is an integer from {self.lowest} to {self.highest}; "
+            f"every number is an integer from {self.lowest} to {self.highest}; "
             f"a list holds 1 to {self.longest} of them, separated by commas"
         )
 
@@ -182,9 +182,10 @@ class Schema:
     def _split(self, line: str) -> tuple[str, str, list[str]]:
         match = _LINE.fullmatch(line)
         if match is None:
-            form = self._line("identifier", "n1, n2, ..., nK")
             raise FormulationError(
-                "parse", f"the line {_shown(line)} does not have the form {form}"
+                "parse",
+                f"the line {_shown(line)} does not have the form {self.functor}(identifier, "
+                "[numbers])",
             )
         functor, identifier, inside = match.groups()
         numbers = [item.strip() for item in inside.split(",")] if inside.strip() else []
