@@ -14,7 +14,9 @@ from operator import mul
 from statistics import fmean
 from string import Template, ascii_uppercase
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
+from anyio import Lock
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, ResponseSchema, model_roles
 from inspect_ai.scorer import Score
 from inspect_ai.solver import TaskState
@@ -52,6 +54,8 @@ READ_AGAIN = ("unreadable", "several", "refused")
 REPLY_END = 1_500  # characters of a reply that the model is shown
 MAX_TOKENS = 64  # of its own reply, if its configuration sets no limit
 DEADLINE = 120  # seconds that it has
+MOST_INVENTED = 1
+"""Number of trial replies without an answer in which it may read one; above it is not used."""
 NONE, REFUSED = "none", "refused"
 
 _ANGLES = str.maketrans("<>＜＞﹤﹥", "‹›‹›‹›")
@@ -64,6 +68,9 @@ _DETAILS = (
 of.
 """
 _log = getLogger(__name__)
+_invented: WeakKeyDictionary[Model, int] = WeakKeyDictionary()
+"""Model that reads → the number of trial replies in which it read an answer that is not there."""
+_trying = Lock()
 
 
 async def judge_choice(
@@ -100,7 +107,11 @@ async def judge_choice(
         return verdict, facts
     reader = readers[0] if isinstance(readers, list) else readers
     try:
-        label = await _ask(reader, state, shown.labels)
+        facts["reader_invents"] = await _count_invented(reader)
+        if facts["reader_invents"] > MOST_INVENTED:
+            return verdict, {**facts, "reader_failed": True}
+        question, reply = asks_of(state).get("question", ""), state.output.completion
+        label = await _ask(reader, question, clean_reply(reply), shown.labels)
     except LimitExceededError:
         raise
     except Exception as error:  # a model that fails must not lose the reading by rules
@@ -207,7 +218,8 @@ def choice_details(scores: SampleScores) -> Figures:
     probabilities are the answers.
 
     ``accuracy_by_rules`` is the score without that model, ``read_again`` the share of replies that
-    it was sent. ``probability`` is the mean of what the right option has of the probability of all
+    it was sent. ``reader_invents`` is the number of trial replies in which that model read an answer
+    that is not there, if there are any. ``probability`` is the mean of what the right option has of the probability of all
     options, and 0 where no option is among the likeliest tokens; ``options_mass`` is the mean of
     what all options have together.
     """
@@ -218,7 +230,8 @@ def choice_details(scores: SampleScores) -> Figures:
         figures |= flatten({name: headline(own)})
         if own:
             figures |= {mean: fmean(item.details.get(mean, 0) for item in own) for mean in means}
-    return figures
+    invented = [item.details.get("reader_invents", 0) for item in items]
+    return {**figures, "reader_invents": max(invented)} if any(invented) else figures
 
 
 def reading_prompt(question: str, labels: Mapping[str, str], reply: str) -> str:
@@ -242,7 +255,38 @@ def _template() -> Template:
     return Template(facts["reader"]["prompt"].strip())
 
 
-async def _ask(reader: Model, state: TaskState, labels: Mapping[str, str]) -> str:
+@cache
+def reader_trial() -> dict[str, Any]:
+    """Return the trial of a model that reads: a question with options, and replies without an
+    answer.
+    """
+    trial: dict[str, Any] = read_toml("music_evals.benchmarks", "answers.toml")["reader"]["trial"]
+    return trial
+
+
+async def _count_invented(reader: Model) -> int:
+    """Try a model on replies without an answer, once in a process."""
+    trial = reader_trial()
+    labels: Mapping[str, str] = trial["options"]
+    async with _trying:
+        if reader not in _invented:
+            answers = [
+                await _ask(reader, trial["question"], reply, labels)
+                for reply in trial["replies"].values()
+            ]
+            _invented[reader] = sum(answer in labels for answer in answers)
+            if _invented[reader] > MOST_INVENTED:
+                _log.warning(
+                    "%s reads an answer in %d of %d replies that have none, and is not used: rules "
+                    "alone read the replies. Take a larger model with --model-role reader=MODEL",
+                    reader,
+                    _invented[reader],
+                    len(answers),
+                )
+    return _invented[reader]
+
+
+async def _ask(reader: Model, question: str, reply: str, labels: Mapping[str, str]) -> str:
     """The label that the model replies, ``none`` or ``refused``; the schema counts where its
     provider sends it.
     """
@@ -257,8 +301,7 @@ async def _ask(reader: Model, state: TaskState, labels: Mapping[str, str]) -> st
             name=ANSWER, json_schema=JSONSchema.model_validate(schema), strict=True
         ),
     )
-    reply = clean_reply(state.output.completion)
-    prompt = reading_prompt(asks_of(state).get("question", ""), labels, reply)
+    prompt = reading_prompt(question, labels, reply)
     text = (await reader.generate(prompt, config=config, cache=True)).completion
     word = read_fields(text)[0].answer or clean_reply(text)
     word = re.sub(r"^\W+|\W+$", "", word[:100])

@@ -34,13 +34,15 @@ from tests.lilybench_dataset import write_small
 
 BLIND = Path(__file__).parent / "readers" / "data" / "blind_choices.jsonl"
 FRESH = Path(__file__).parents[3] / "shared" / "data" / "replies" / "fresh_letters.jsonl"
+TRIAL = chosen_option.reader_trial()
 UNREAD = "Both of them have something to it."
 
 
 class Reader:
     """A model that reads, and what it was sent."""
 
-    def __init__(self, answer: Callable[[str], str]):
+    def __init__(self, answer: Callable[[str], str], trial_answer: str = "none"):
+        self.trial_answer = trial_answer
         self.prompts: list[str] = []
         self.configs: list[GenerateConfig] = []
         self.answer = answer
@@ -49,6 +51,8 @@ class Reader:
         return get_model(f"scripted/{name}", reply=self.reply, memoize=False)
 
     def reply(self, messages: list[ChatMessage], config: GenerateConfig) -> str:
+        if TRIAL["question"] in messages[-1].text:
+            return self.trial_answer
         self.prompts.append(messages[-1].text)
         self.configs.append(config)
         return self.answer(messages[-1].text)
@@ -223,10 +227,31 @@ def test_a_report_says_which_score_is_the_headline(tmp_path: Path) -> None:
     assert any("headline" in note for note in table.notes)
 
 
+@pytest.mark.parametrize(
+    ("trial_answer", "is_used"), [("none", True), ("refused", True), ("C", False)]
+)
+def test_a_reader_that_answers_for_empty_replies_is_not_used(
+    tmp_path: Path, trial_answer: str, is_used: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    task = muse.chord_quality()
+    reader = Reader(lambda _: "B", trial_answer)
+    subject = get_model("scripted/model", reply=lambda *_: UNREAD, memoize=False)
+    roles = {"reader": reader.model(f"tried-{trial_answer}")}
+    (log,) = run(task, tmp_path, subject, limit=4, model_roles=roles)
+    figures = metrics(log)["final_answer"]
+    number = len(TRIAL["replies"])
+    assert (bool(reader.prompts), figures["answered"]) == (is_used, is_used)
+    assert (figures["reader_failed"], figures.get("reader_invents", 0)) == (
+        (0, 0) if is_used else (1, number)
+    )
+    assert (f"in {number} of {number} replies" in caplog.text) != is_used
+
+
 def test_a_dry_run_bounds_what_is_sent(tmp_path: Path) -> None:
     task = musictheorybench.knowledge()
     bound = reader_requests(task, limit=3, epochs=2)
-    assert (bound.requests, bound.new_tokens) == (6, 6 * chosen_option.MAX_TOKENS)
+    sent = 6 + len(TRIAL["replies"])
+    assert (bound.requests, bound.new_tokens) == (sent, sent * chosen_option.MAX_TOKENS)
     assert bound.tokens > 6 * 900
     data = str(write_small(tmp_path / "data"))
     assert reader_requests(lilybench.bar_count(dataset=data)).requests == 0

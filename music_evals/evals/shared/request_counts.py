@@ -3,6 +3,7 @@ prompts.
 """
 
 import re
+from functools import partial
 from itertools import chain
 from string import ascii_uppercase
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessage, ContentAudio, ContentText
 
-from music_evals.scorers.chosen_option import MAX_TOKENS, REPLY_END, reading_prompt
+from music_evals.scorers.chosen_option import MAX_TOKENS, REPLY_END, reader_trial, reading_prompt
 from music_evals.scorers.readers.fields import FORM
 from music_evals.solvers.chats import CHAT
 from music_evals.solvers.stimulus import messages_of, pages_in, parts_of, question_message
@@ -107,17 +108,22 @@ def requests_of(
 
 
 def reader_requests(task: Task, *, limit: int | None = None, epochs: int = 1) -> Requests:
-    """Count what a model in the role ``reader`` is sent at most: each reply to a question with
-    options, once.
+    """Count what a model in the role ``reader`` is sent at most: its trial, and each reply to a
+    question with options, once.
 
     The end of a reply counts as text in Chinese, which has more tokens than any other of its
     length.
     """
     end = estimated_tokens("音" * REPLY_END)
     prompts = [_reading_prompt(sample) for sample in list(task.dataset)[:limit]]
-    tokens = [_PER_MESSAGE + end + estimated_tokens(text) for text in prompts if text]
-    count = len(tokens) * epochs
-    return Requests(count, sum(tokens) * epochs, 0, 0, MAX_TOKENS * count, is_least=False)
+    tokens = [_PER_MESSAGE + end + estimated_tokens(text) for text in prompts if text] * epochs
+    if tokens:
+        trial = reader_trial()
+        shown = partial(reading_prompt, trial["question"], trial["options"])
+        tried = map(shown, trial["replies"].values())
+        tokens += [_PER_MESSAGE + estimated_tokens(text) for text in tried]
+    count = len(tokens)
+    return Requests(count, sum(tokens), 0, 0, MAX_TOKENS * count, is_least=False)
 
 
 def _reading_prompt(sample: Sample) -> str:

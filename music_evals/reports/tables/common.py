@@ -40,6 +40,7 @@ _BESIDE = {
     "By rules": "accuracy_by_rules",
     "Read again": "read_again",
     "Reader failed": "reader_failed",
+    "Reader invents": "reader_invents",
     "Right option": "probability",
     "All options": "options_mass",
 }
