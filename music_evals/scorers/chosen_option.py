@@ -218,10 +218,10 @@ def choice_details(scores: SampleScores) -> Figures:
     probabilities are the answers.
 
     ``accuracy_by_rules`` is the score without that model, ``read_again`` the share of replies that
-    it was sent. ``reader_invents`` is the number of trial replies in which that model read an answer
-    that is not there, if there are any. ``probability`` is the mean of what the right option has of the probability of all
-    options, and 0 where no option is among the likeliest tokens; ``options_mass`` is the mean of
-    what all options have together.
+    it was sent. ``reader_invents`` is the number of trial replies in which that model read an
+    answer that is not there, if there are any. ``probability`` is the mean of what the right option
+    has of the probability of all options, and 0 where no option is among the likeliest tokens;
+    ``options_mass`` is the mean of what all options have together.
     """
     items = all_items(scores)
     figures: Figures = {}
