@@ -1,6 +1,7 @@
 """`examples/train_and_measure` with a tiny random model: what it trains on, and what it measures."""
 
 import csv
+import os
 import runpy
 import subprocess
 import sys
@@ -12,38 +13,49 @@ import pytest
 from music_evals.rewards import score
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SCRIPT = EXAMPLES / "train_and_measure" / "train_and_measure.py"
+SCRIPT = EXAMPLES / "train_and_measure" / "train_and_measure.sh"
+COMMAND = f"#!{sys.executable}\nfrom music_evals.commands.main import main\nmain()\n"
 
 
 @pytest.fixture(scope="module")
-def script() -> dict[str, Any]:
+def make_tiny_model() -> Any:
     for name in ("torch", "transformers", "trl", "accelerate"):
         pytest.importorskip(name, reason="training needs the extra 'finetune'")
-    return runpy.run_path(str(SCRIPT))
+    return runpy.run_path(str(EXAMPLES / "grpo.py"))["make_tiny_model"]
 
 
 @pytest.mark.slow
-def test_it_measures_each_checkpoint_and_learns_replies_that_are_right(
-    script: dict[str, Any], tmp_path: Path
+def test_it_learns_replies_that_are_right_and_measures_each_checkpoint(
+    make_tiny_model: Any, tmp_path: Path
 ) -> None:
-    rows = script["training_rows"](tmp_path / "rows", 8)
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "music-evals").write_text(COMMAND, encoding="utf-8")
+    (commands / "music-evals").chmod(0o755)
+    (commands / "python").symlink_to(sys.executable)
+    prompts = [{"prompt": [{"role": "user", "content": "Which note is A sharp?"}]}] * 8
+    model, out = make_tiny_model(tmp_path / "tiny", prompts, 1), tmp_path / "out"
+    done = subprocess.run(
+        [SCRIPT, "--model", model, "--out", out, "--rows", "8", "--save", "1", "--limit", "2", "--steps", "1"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": f"{commands}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    train = runpy.run_path(str(SCRIPT.with_name("train.py")))
+    rows = train["training_rows"](out / "data", 8)
+    assert sorted(set(rows["task"])) == [
+        "musictheorybench_knowledge",
+        "musictheorybench_reasoning",
+        "ziqi_comprehension",
+    ]
     for row in rows:
         reward = score(row["task"], row, row["completion"][0]["content"])
         assert (reward.value, reward.parts["format"]) == (1.0, 1.0), row["completion"]
-    make_tiny_model = runpy.run_path(str(EXAMPLES / "grpo.py"))["make_tiny_model"]
-    model, out = make_tiny_model(tmp_path / "tiny", rows, 1), tmp_path / "out"
-    sizes = ("--rows", "8", "--batch", "4", "--checkpoints", "2", "--limit", "2", "--grpo-steps", "1")  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, SCRIPT, "--model", model, "--out", out, *sizes],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    # Three tasks with 8 rows each, in batches of 4, are 6 steps.
+    # Three tasks with 8 rows each, in batches of 8, are 3 steps.
     with (out / "curve" / "curve.csv").open(encoding="utf-8") as file:
         table = list(csv.DictReader(file))
-    assert [int(row["Step"]) for row in table] == [0, 3, 6] * 3
-    measured = {path.parent.parent.name for path in out.rglob("checkpoint-*/*.eval")}
-    assert measured == {"logs", "seed7", "options", "levels", "untrained"}
-    assert len(list((out / "after").glob("*.eval"))) == 3
+    assert [int(row["Step"]) for row in table] == [0, 1, 2, 3] * 3
+    assert len(list((out / "after_grpo").glob("*.eval"))) == 3
+    assert len(list((out / "levels_logs").rglob("*.eval"))) == 8, "four levels, before and after"
     assert (out / "report" / "report.html").is_file()
