@@ -32,14 +32,13 @@ def test_it_learns_replies_that_are_right_and_measures_each_checkpoint(
     commands.mkdir()
     (commands / "music-evals").write_text(COMMAND, encoding="utf-8")
     (commands / "music-evals").chmod(0o755)
-    (commands / "python").symlink_to(sys.executable)
     prompts = [{"prompt": [{"role": "user", "content": "Which note is A sharp?"}]}] * 8
     model, out = make_tiny_model(tmp_path / "tiny", prompts, 1), tmp_path / "out"
     done = subprocess.run(
         [SCRIPT, "--model", model, "--out", out, "--rows", "8", "--save", "1", "--limit", "2", "--steps", "1"],
         capture_output=True,
         text=True,
-        env={**os.environ, "PATH": f"{commands}:{os.environ['PATH']}"},
+        env={**os.environ, "PATH": f"{commands}:{Path(sys.executable).parent}:{os.environ['PATH']}"},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     train = runpy.run_path(str(SCRIPT.with_name("train.py")))
