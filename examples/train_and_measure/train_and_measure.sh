@@ -17,9 +17,9 @@ train=$(dirname "$0")/train.py
 tasks="musictheorybench_knowledge musictheorybench_reasoning ziqi_comprehension"
 export OMP_WAIT_POLICY=passive  # faster where other programs use the cores, too
 
-evaluate() {  # CHECKPOINT LOGS TASKS AND OPTIONS…
-  music-evals run "${@:3}" --model "$1" --log-dir "$2" --limit "$limit" --max-tokens 48 --temperature 0 \
-    --max-connections 20 -M dtype=bfloat16 --display none
+evaluate() {  # LOGS TASKS AND OPTIONS…: of the checkpoints in `models`
+  music-evals run "${@:2}" "${models[@]/#/--model=}" --log-dir "$out/$1" --limit "$limit" --max-tokens 48 \
+    --temperature 0 --max-connections 20 -M dtype=bfloat16 --display none
 }
 
 # No question of the default tests is in the training rows. Another seed's test has to be named.
@@ -31,24 +31,21 @@ music-evals build train ziqi --task comprehension --rows $((2 * rows)) --out "$o
 
 mkdir -p "$out/sft" && cp -r "$model" "$out/sft/checkpoint-0"
 python "$train" sft "$model" "$out/data" "$out/sft" --rows "$rows" --save-steps "$save"
-for checkpoint in "$out"/sft/checkpoint-*; do
-  evaluate "$checkpoint" "$out/logs/${checkpoint##*/}" $tasks -T language=en
-done
-music-evals curve "$out/logs" --out "$out/curve"
+mapfile -t models < <(ls -d "$out"/sft/checkpoint-* | sort -V)
+evaluate curve_logs $tasks -T language=en
+music-evals curve "$out/curve_logs" --out "$out/curve"
 
-last=$(ls -d "$out"/sft/checkpoint-* | sort -V | tail -1)
-python "$train" grpo "$last" "$out/data" "$out/grpo" --rows "$rows" --steps "$steps"
-evaluate "$out/grpo/checkpoint-$steps" "$out/after_grpo" $tasks -T language=en
-
-# Is anything leaked, read off the options, or forgotten?
+# Is anything leaked, read off the options, or forgotten? The first and the last checkpoint answer.
+models=("${models[0]}" "${models[-1]}")
+evaluate seed7_logs musictheorybench -T dataset="$out/seed7"
 printf 'question = """\nA. $a\nB. $b\nC. $c\nD. $d"""\n' >"$out/options.toml"
-for checkpoint in "$out/sft/checkpoint-0" "$last"; do
-  name=${checkpoint##*/}
-  evaluate "$checkpoint" "$out/seed7_logs/$name" musictheorybench -T dataset="$out/seed7"
-  evaluate "$checkpoint" "$out/options_logs/$name" musictheorybench -T prompts="$out/options.toml"
-  evaluate "$checkpoint" "$out/untrained_logs/$name" ziqi_generation -T language=en
-  for level in 2 3 4 5; do
-    evaluate "$checkpoint" "$out/levels_logs/$name-$level" musictheorybench_reasoning -T level="$level"
-  done
+evaluate options_logs musictheorybench -T prompts="$out/options.toml"
+evaluate untrained_logs ziqi_generation -T language=en
+for level in 2 3 4 5; do
+  evaluate "level${level}_logs" musictheorybench_reasoning -T level="$level"
 done
+
+python "$train" grpo "${models[1]}" "$out/data" "$out/grpo" --rows "$rows" --steps "$steps"
+models=("$out/grpo/checkpoint-$steps")
+evaluate grpo_logs $tasks -T language=en
 music-evals report "$out" --out "$out/report" --overwrite

@@ -54,7 +54,7 @@ def test_it_learns_replies_that_are_right_and_measures_each_checkpoint(
     # Three tasks with 8 rows each, in batches of 8, are 3 steps.
     with (out / "curve" / "curve.csv").open(encoding="utf-8") as file:
         table = list(csv.DictReader(file))
-    assert [int(row["Step"]) for row in table] == [0, 1, 2, 3] * 3
-    assert len(list((out / "after_grpo").glob("*.eval"))) == 3
-    assert len(list((out / "levels_logs").rglob("*.eval"))) == 8, "four levels, before and after"
+    assert [float(row["Step"]) for row in table] == [0, 1, 2, 3] * 3
+    assert len(list((out / "grpo_logs").glob("*.eval"))) == 3
+    assert len(list(out.glob("level*_logs/*.eval"))) == 8, "four levels, before and after"
     assert (out / "report" / "report.html").is_file()
