@@ -3,12 +3,12 @@
 # needs beside it, and GRPO. docs/training_curve.md says what came out and how long it took.
 #
 #   pip install -e '.[finetune,plots]'
-#   examples/train_and_measure/train_and_measure.sh --model FOLDER [--out DIR] [--rows 300] [--limit 120] [--save 14] [--steps 12]
+#   examples/train_and_measure/train_and_measure.sh --model FOLDER [--out DIR] [--rows 800] [--limit 120] [--save 20] [--steps 12]
 #
 # FOLDER is a small chat model. --rows are training rows of each of three tasks, --limit the questions of a test,
 # --save the steps between two checkpoints, --steps those of GRPO.
 set -euo pipefail
-model= out=runs/train_and_measure rows=300 limit=120 save=14 steps=12
+model= out=runs/train_and_measure rows=800 limit=120 save=20 steps=12
 while [[ $# -gt 0 ]]; do case $1 in
   --model) model=$2;; --out) out=$2;; --rows) rows=$2;; --limit) limit=$2;; --save) save=$2;; --steps) steps=$2;;
   *) sed -n '2,9s/^# *//p' "$0" >&2; exit 2;; esac; shift 2; done

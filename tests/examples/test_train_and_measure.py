@@ -56,5 +56,5 @@ def test_it_learns_replies_that_are_right_and_measures_each_checkpoint(
         table = list(csv.DictReader(file))
     assert [float(row["Step"]) for row in table] == [0, 1, 2, 3] * 3
     assert len(list((out / "grpo_logs").glob("*.eval"))) == 3
-    assert len(list(out.glob("level*_logs/*.eval"))) == 8, "four levels, before and after"
+    assert len(list(out.glob("level*_logs/*/*.eval"))) == 8, "four levels, before and after"
     assert (out / "report" / "report.html").is_file()
