@@ -62,8 +62,9 @@ class Request:
         except DatasetError as error:
             reason = f" ({error})"
         if answers.total() < count:
+            equally_frequent = len(answers) * min(answers.values(), default=0)
             raise DatasetError(
-                f"{config} gives {answers.total()} rows apart from the test sets, not "
+                f"{config} gives {equally_frequent} rows apart from the test sets, not "
                 f"{count}{reason}; ask for fewer, or choose tasks with --task"
             )
 

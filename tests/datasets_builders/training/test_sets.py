@@ -19,7 +19,8 @@ from music_evals.datasets_builders.dataset_io import (
 )
 from music_evals.datasets_builders.lilybench.default_pieces import default_sources, first_sources
 from music_evals.datasets_builders.msu.works import default_works, first_works
-from music_evals.datasets_builders.training.sets import apart_works, build_training_set
+from music_evals.datasets_builders.training.decontamination import TestRows
+from music_evals.datasets_builders.training.sets import Request, apart_works, build_training_set
 from tests.commands.cli import run
 
 
@@ -168,3 +169,19 @@ def test_what_cannot_be_built_is_one_line(
     with pytest.raises(DatasetError, match=message):
         build_training_set(name, tmp_path / "out", seed=1, **options)
     assert not (tmp_path / "out").exists()
+
+
+def test_the_error_says_how_many_rows_there_are_with_equally_frequent_answers() -> None:
+    # Five rows have the answer A and three B: three of each are the most that are balanced. The
+    # config is one of which no half is reserved for tests.
+    answers = "ABAABABA"
+    rows = [{"target": answer, "options": ["Major", "Minor"]} for answer in answers]
+
+    def wanted(count: int) -> list[Any]:
+        return list(Request({"generation": count}, 1, TestRows(), None).apart("generation", rows))
+
+    with pytest.raises(
+        DatasetError, match="generation gives 6 rows apart from the test sets, not 8"
+    ):
+        wanted(8)
+    assert sorted(row["target"] for row in wanted(6)) == ["A", "A", "A", "B", "B", "B"]

@@ -1,0 +1,60 @@
+"""`examples/train_and_measure` with a tiny random model: what it trains on, and what it measures."""
+
+import csv
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from music_evals.rewards import score
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SCRIPT = EXAMPLES / "train_and_measure" / "train_and_measure.sh"
+COMMAND = f"#!{sys.executable}\nfrom music_evals.commands.main import main\nmain()\n"
+
+
+@pytest.fixture(scope="module")
+def make_tiny_model() -> Any:
+    for name in ("torch", "transformers", "trl", "accelerate"):
+        pytest.importorskip(name, reason="training needs the extra 'finetune'")
+    return runpy.run_path(str(EXAMPLES / "grpo.py"))["make_tiny_model"]
+
+
+@pytest.mark.slow
+def test_it_learns_replies_that_are_right_and_measures_each_checkpoint(
+    make_tiny_model: Any, tmp_path: Path
+) -> None:
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    (commands / "music-evals").write_text(COMMAND, encoding="utf-8")
+    (commands / "music-evals").chmod(0o755)
+    prompts = [{"prompt": [{"role": "user", "content": "Which note is A sharp?"}]}] * 8
+    model, out = make_tiny_model(tmp_path / "tiny", prompts, 1), tmp_path / "out"
+    done = subprocess.run(
+        [SCRIPT, "--model", model, "--out", out, "--rows", "8", "--save", "1", "--limit", "2", "--steps", "1"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PATH": f"{commands}:{Path(sys.executable).parent}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    train = runpy.run_path(str(SCRIPT.with_name("train.py")))
+    rows = train["training_rows"](out / "data", 8)
+    assert sorted(set(rows["task"])) == [
+        "musictheorybench_knowledge",
+        "musictheorybench_reasoning",
+        "ziqi_comprehension",
+    ]
+    for row in rows:
+        reward = score(row["task"], row, row["completion"][0]["content"])
+        assert (reward.value, reward.parts["format"]) == (1.0, 1.0), row["completion"]
+    # Three tasks with 8 rows each, in batches of 8, are 3 steps.
+    with (out / "curve" / "curve.csv").open(encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    assert [float(row["Step"]) for row in table] == [0, 1, 2, 3] * 3
+    assert len(list((out / "grpo_logs").glob("*.eval"))) == 3
+    assert len(list(out.glob("level*_logs/*/*.eval"))) == 8, "four levels, before and after"
+    assert (out / "report" / "report.html").is_file()
