@@ -23,6 +23,7 @@ from music_evals.scorers.readers.pitches import SEMITONES, read_pitches
 from music_evals.scorers.readers.words import folded
 
 _NAMES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
+_NAME = re.compile(r"(?<![A-Za-z0-9])[A-G](?:##|#|bb|b)?\d\b")
 _MIDI = re.compile(r"(?:(?<=\d-)|(?<![A-Za-z0-9.#-]))\d{1,3}(?![A-Za-z0-9#]|\.\d)")
 _HZ = re.compile(r"(?i)(?<![A-Za-z0-9.#])(\d{1,5}(?:\.\d{1,6})?)(?![\d.]*\d)( ?k?hz)?")
 _LABELLED = re.compile(
@@ -94,6 +95,7 @@ def _placed(spelling: str, text: str) -> tuple[str, list[Span]]:
         pitches = read_pitches(text)
         places = [(start, end, _midi_of(*pitch)) for start, end, pitch in pitches.spans]
         return pitches.text, [place for place in places if place[2] >= 0]
+    text = _NAME.sub(" ", text)
     if spelling == "midi":
         spans = [(*match.span(), float(match[0])) for match in _MIDI.finditer(text)]
         return text, [span for span in spans if span[2] <= 127]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-_SIGNS = r"""[\s,;/()\[\]"'→>、。。秒第和と–-]"""
+_SIGNS = r"""[\s,;:|+*/()\[\]{}"'→>、。。秒第和と–-]"""
 _WORDS = r"(?:hz|s|sec|seconds|and|then|to|und|et|y|e|и)\b\.?"
 _BETWEEN = re.compile(rf"(?i)(?:{_SIGNS}|\([^()]{{0,20}}\)|{_WORDS}){{0,20}}")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")

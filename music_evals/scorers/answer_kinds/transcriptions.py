@@ -16,10 +16,11 @@ from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.answer_kinds.pitches import frequency
 
 _WIDTHS = {"notes": 3, "melody": 2}  # numbers in a row
-_ROW = r"\W{{0,3}}(?:\d{{1,4}}[.)]\s+)?({0})(?:{1}({0}))(?:{1}({0}))?\W{{0,3}}"
+_ROW = r"\W{{0,3}}({0})(?:{1}({0}))(?:{1}({0}))?(?: ?hz)?\W{{0,3}}"
+_UNIT = r"(?: ?(?:s|sec|seconds)\b)?"
 _ROWS_BY_SIGN = (
-    re.compile(_ROW.format(r"\d{1,5}(?:\.\d{1,6})?", r"[\s,|–-]+")),
-    re.compile(_ROW.format(r"\d{1,5}(?:,\d{1,6})?", r"[\s|–-]+")),
+    re.compile("(?i)" + _ROW.format(r"\d{1,5}(?:\.\d{1,6})?", rf"{_UNIT}[\s,|:–-]+")),
+    re.compile("(?i)" + _ROW.format(r"\d{1,5}(?:,\d{1,6})?", rf"{_UNIT}[\s|:–-]+")),
 )
 """A row with decimal points, and with decimal commas."""
 _ROWS = 5_000  # of an answer

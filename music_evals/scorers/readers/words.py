@@ -7,7 +7,7 @@ are read.
 
 import re
 import unicodedata
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -115,6 +115,66 @@ def find_terms(text: str, table: str) -> Extraction:
     """The terms of a table that a text names."""
     words, names = _translation(table)
     return extract(text, words, lambda match: names[(match.lastindex or 1) - 1].strip())
+
+
+_WORD = re.compile(r"[^\W_]+|&")
+_JOINT = re.compile(r"[\s_'/.+-]{0,3}")
+_LIKE_AND = ("and", "&", "n")
+_MOST_WORDS = 6  # of a name
+
+
+def squashed(words: Sequence[str]) -> str:
+    """Words as names are compared.
+
+    >>> squashed(["Drum", "and", "Bass"])
+    'drumnbass'
+    """
+    return "".join("n" if word in _LIKE_AND else word for word in map(str.casefold, words))
+
+
+class Vocabulary:
+    """Names that are compared without case, spaces, hyphens and the like, with what each means."""
+
+    def __init__(self, names: Sequence[tuple[str, str]]) -> None:
+        self._signs: dict[str, str] = {}
+        self.tags: dict[str, str] = {}
+        signs = {tag: chr(0xE000 + number) for number, tag in enumerate(dict(names).values())}
+        for name, tag in names:
+            self.tags[signs[tag]] = tag
+            self._signs.setdefault(squashed(_WORD.findall(unaccented(name))), signs[tag])
+
+    def marked(self, text: str) -> str:
+        """A text with a sign for each name, the longest first."""
+        text = re.sub("[\ue000-\uf8ff]", " ", text)
+        words = [*_WORD.finditer(text)]
+        pieces, end, place = [], 0, 0
+        while place < len(words):
+            start = words[place].start()
+            stop, sign = self._longest(text, words[place : place + _MOST_WORDS])
+            if sign:
+                pieces += [text[end:start], sign]
+                end = words[place + stop - 1].end()
+            place += stop
+        return "".join([*pieces, text[end:]])
+
+    def _longest(self, text: str, words: Sequence[Match]) -> tuple[int, str]:
+        """How many words the longest name at a place has, and its sign; 1 and nothing if none."""
+        count = 1
+        while count < len(words) and _JOINT.fullmatch(
+            text, words[count - 1].end(), words[count].start()
+        ):
+            count += 1
+        for size in range(count, 0, -1):
+            name = squashed([word[0] for word in words[:size]])
+            singular = name[:-1] if name.endswith("s") else ""
+            for form in (name, f"{name}s", singular):
+                if form in self._signs:
+                    return size, self._signs[form]
+        return 1, ""
+
+    def restored(self, text: str) -> str:
+        """A text with its names for the signs, in small letters."""
+        return re.sub("[\ue000-\uf8ff]", lambda match: self.tags[match[0]], text).casefold()
 
 
 _READ_AS_VALUES = frozenset(load("theory")["read_as_values"])
