@@ -146,7 +146,7 @@ def _read_unmarked(text: str, kind: AnswerKind) -> Reading:
 
 def _read(statement: str, kind: AnswerKind, where: str) -> Reading | None:
     """Read a statement; None if it has no answer."""
-    answers = kind.read(laid_out(statement)) or kind.read(statement)
+    answers = kind.read(laid_out(statement, kind.column)) or kind.read(statement)
     if len(answers) == 1:
         return Reading("answered", answers[0], f"{kind.name} {where}")
     if answers:

@@ -15,7 +15,7 @@ from music_evals.scorers.readers.words import folded
 _MODE = "(?:major|minor)"
 _KEY = rf"(?:[A-Ga-g](?:#|b)?[ -]{_MODE})"
 _COMPARED = re.compile(  # keys that another one is compared with, and chords
-    rf"(?i)(?:relative|parallel|dominant|subdominant|enharmonic\w*)[^.;\n]{{0,40}}?\b(?:of|is|to|with)\b[^.;\n]{{0,15}}?{_KEY}"
+    rf"(?i)(?:relative|parallel\w*|dominant|subdominant|enharmonic\w*)[^.;\n]{{0,40}}?\b(?:of|is|to|with|von|de|di)\b[^.;\n]{{0,15}}?{_KEY}"
     rf"|(?:borrow|modulat|tonici|starts?|begins?|opens?|shift|moves?|turns?|passing)[^.;\n]{{0,30}}?\b(?:from|to|in|into|of)\b[^.;\n]{{0,15}}?{_KEY}"
     rf"|{_KEY}[ -](?:chords?|triads?|scale)"
 )
@@ -27,7 +27,7 @@ _NAMES = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
 
 def make(name: str, *_: object) -> AnswerKind:
     """Make ``key``."""
-    return AnswerKind(name=name, read=read, score=score)
+    return AnswerKind(name=name, read=read, score=score, column=r"\bkey\b|tonal")
 
 
 def read(statement: str) -> list[str]:

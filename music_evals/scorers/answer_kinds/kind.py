@@ -39,6 +39,7 @@ class AnswerKind:
         guesses: answers that one may give to all questions, from their references.
         is_list: whether an answer may have several values, one a line.
         is_sure: whether a single value without a label is an answer, though several may be.
+        column: a pattern of the headings of tables and fields of JSON that have the answer.
         is_long: whether an answer may have many lines, and is all that follows its label.
     """
 
@@ -50,4 +51,5 @@ class AnswerKind:
     guesses: Callable[[Sequence[str]], list[str]] = commonest
     is_list: bool = False
     is_sure: bool = False
+    column: str = ""
     is_long: bool = False

@@ -25,8 +25,10 @@ _NAMED = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _REASON = re.compile(
-    r"(?m)^([^\w\n]*[\ue000-\uf8ff])(?: [–-]|:)[^\n\ue000-\uf8ff]*$"
+    r"(?m)^([^\w\n]*[\ue000-\uf8ff])(?: [–-]|:| \|)[^\n\ue000-\uf8ff]*$"
 )  # of a tag in a line
+_REJECTED = re.compile(r"(?m)^[^\w\n]*[\ue000-\uf8ff][ |:]+(?:no|false|absent)$\n?")
+_ONLY_TAGS = re.compile(rf"(?s)(?:[^\ue000-\uf8ff]*:)?((?:{_TAG}|[\W_]|\b(?:and|then)\b)*)")
 _FILLER = re.compile(r"(?:[^\ue000-\uf8ff\w]|[\d_])*|.{0,40}[:：]\s*", re.DOTALL)
 _NO_TAG = re.compile(r"[\"|:{}=]")  # signs of a table, of JSON, of a sentence
 _MOST_WORDS = 4  # of a tag outside the vocabulary
@@ -54,6 +56,7 @@ def make(name: str, _: str, vocabulary: Sequence[tuple[str, str]]) -> AnswerKind
         guesses=_commonest_tags,
         is_list=True,
         is_sure=True,
+        column="^(?:tag|label|genre|instrument|mood|theme)",
     )
 
 
@@ -86,11 +89,16 @@ def _is_equal(answer: str, reference: str) -> float:
 
 def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
     """The tags that a list names; nothing if the statement is prose."""
-    marked = vocabulary.marked(statement)
-    if re.fullmatch(rf"(?:{_TAG}|[\W_])*", marked):
-        return [vocabulary.tags[sign] for sign in re.findall(_TAG, marked)][:_MOST_TAGS]
+    marked = re.sub(rf"({_TAG}) ?\([^()]*\)", r"\1", vocabulary.marked(statement))
+    if all("," in line for line in marked.splitlines()[:-1]):
+        marked = marked.replace("\n", " ")
+    if match := _ONLY_TAGS.fullmatch(marked):
+        return [vocabulary.tag(sign) for sign in re.findall(_TAG, match[1])][:_MOST_TAGS]
+    marked, _, rest = marked.partition(". ")
+    if re.search(_TAG, rest):
+        return []
     if "\n" in marked:
-        marked = _REASON.sub(r"\1", marked)
+        marked = _REASON.sub(r"\1", _REJECTED.sub("", marked))
     pieces = [piece.strip() for piece in _SEPARATORS.split(marked) if not _FILLER.fullmatch(piece)]
     matches = [_NAMED.fullmatch(piece) for piece in pieces]
     unknown = [piece for piece, match in zip(pieces, matches, strict=True) if not match]
@@ -98,7 +106,7 @@ def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
     if is_prose or len(unknown) == len(pieces) or len(pieces) > _MOST_TAGS:
         return []
     return [
-        vocabulary.tags[re.search(_TAG, piece)[0]] if match else vocabulary.restored(piece)
+        vocabulary.tag(re.findall(_TAG, piece)[0]) if match else vocabulary.restored(piece)
         for piece, match in zip(pieces, matches, strict=True)
     ]
 

@@ -32,7 +32,12 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         allowed = tolerance / 100 * abs(expected) if is_share else tolerance
         return float(abs(float(answer) - expected) <= allowed + _EXACT)
 
-    return AnswerKind(name=f"{name}:{argument}" if argument else name, read=_read, score=score)
+    return AnswerKind(
+        name=f"{name}:{argument}" if argument else name,
+        read=_read,
+        score=score,
+        column="tempo|bpm|number|count|value",
+    )
 
 
 def _read(statement: str) -> list[str]:

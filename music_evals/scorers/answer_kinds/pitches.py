@@ -29,6 +29,7 @@ _HZ = re.compile(r"(?i)(?<![A-Za-z0-9.#])(\d{1,5}(?:\.\d{1,6})?)(?![\d.]*\d)( ?k
 _LABELLED = re.compile(
     r"(?i)midi(?: note)?(?: number| no\.?)?\W{0,3}(?:is |of )?(\d{1,3})(?![\d.]*\d)"
 )
+_COLUMNS = {"midi": "midi", "name": "note|pitch|name", "hz": "hz|freq"}
 _MOST = 500  # pitches of an answer
 _SHARE_OF_HZ = 0.01
 
@@ -47,6 +48,7 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         score=score,
         write=partial(_write, argument),
         is_list=name != "pitch",
+        column=_COLUMNS[argument],
     )
 
 
@@ -92,6 +94,7 @@ def _read_list(spelling: str, is_set: bool, statement: str) -> list[str]:
 def _placed(spelling: str, text: str) -> tuple[str, list[Span]]:
     """A text in plain form, with the places of its pitches."""
     if spelling == "name":
+        text = re.sub(r"\d+\.\d+(?: ?s\b)?", " ", text)
         pitches = read_pitches(text)
         places = [(start, end, _midi_of(*pitch)) for start, end, pitch in pitches.spans]
         return pitches.text, [place for place in places if place[2] >= 0]

@@ -15,10 +15,12 @@ _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~)[\w-]*[ \t]*$\n?")
 _EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
 _BULLET = re.compile(r"^\s*(?:(?:[-*+•·▪◦–]|\\item)\s+|[>|]\s*)+")
 _NUMBER = re.compile(r"\(?(?:[^\W\d_]{2,12}\s?#?|#)?(\d{1,4})(?:[.):：]\)?\s+|\s?[–-]\s+|\s*\|\s*)")
-_RULE = re.compile(r"[\s|:-]*-{2}[\s|:-]*")
-_LEAD = re.compile(r"(?m)^.{0,200}[:：]\W{0,4}\n+")
+_INLINE = re.compile(r"(?<=\S)[ ,;]+(?=\d{1,3}\)\s)")
+_RULE = re.compile(r"[\s|:]*-[\s|:-]*")
+_LEAD = re.compile(r"(?m)^[^|\n]{0,200}[:：][^\w\n]{0,4}\n+")
 _HEADING = re.compile(r"\W{0,4}[A-Z][\w ]{2,30}[:：]")
 _PIECES = re.compile(r"[,;:|→]|\sand\s|\s[–-]\s")
+_COLUMNS = 2  # of a table that are read as they are
 _WORDS_OF_PROSE = 5
 _ANSWERS = ("answer", "final_answer", "value", "result", "response", "output")  # fields of JSON
 
@@ -54,13 +56,15 @@ def unmarked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[
 
 def _block(text: str) -> str:
     """The lines of a text up to prose."""
-    lines, is_new = [], False
+    lines, is_new, has_items = [], False, False
     for line in text.strip().splitlines():
         is_item = _BULLET.match(line) or _NUMBER.match(line)
-        is_prose = not is_item and (_is_prose(line) or (is_new and _HEADING.match(line)))
+        is_other = is_new and (has_items or _HEADING.match(line))
+        is_prose = line.strip() and not is_item and (is_other or _is_prose(line))
         if lines and is_prose:
             break
         is_new = not line.strip()
+        has_items = has_items or bool(is_item)
         lines.append(line)
     return "\n".join(lines).strip()
 
@@ -70,26 +74,30 @@ def _is_prose(line: str) -> bool:
     return any(len(re.findall(r"[^\W\d_]{2,}", piece)) >= _WORDS_OF_PROSE for piece in pieces)
 
 
-def laid_out(statement: str) -> str:
+def laid_out(statement: str, column: str = "") -> str:
     """Return the lines of a statement without the marks of its layout.
+
+    Args:
+        statement: what a reply marks as its answer.
+        column: a pattern of the heading of the column, or the name of the field, with the answer.
 
     >>> laid_out("| # | note |\\n|---|---|\\n| 1 | C4 |\\n| 2 | E4 |"), laid_out('{"tags": ["pop"]}')
     ('C4\\nE4', 'pop')
     """
     text = _FENCE.sub("", statement).strip()
-    content = _from_json(text)
+    content, pattern = _from_json(text), re.compile(column or "$.", re.IGNORECASE)
     if content is not None:
-        return _values(content)
-    lines = [line for line in _EMPHASIS.sub("", text).splitlines() if line.strip()]
-    is_table = len(lines) > 2 and "|" in lines[0] and _RULE.fullmatch(lines[1])
-    if (
-        not is_table
-        and not any(map(_BULLET.match, lines))
-        and all("," in line for line in lines[:-1])
-    ):
-        return " ".join(lines)
-    rows = [_BULLET.sub("", line).strip(" |") for line in lines[2 if is_table else 0 :]]
-    return "\n".join(_without_numbers(rows))
+        return _values(content, pattern)
+    lines = _EMPHASIS.sub("", text).splitlines()
+    if len(lines) > 2 and "|" in lines[0] and _RULE.fullmatch(lines[1]):
+        rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
+        own = [place for place, name in enumerate(rows[0]) if pattern.search(name)]
+        if len(own) == 1 and len(rows[0]) > _COLUMNS:
+            rows = [row[own[0] :][:1] for row in rows]
+        lines = [" | ".join(row) for row in rows[2:]]
+    elif len(lines) == 1:
+        lines = _INLINE.sub("\n", lines[0]).splitlines()
+    return "\n".join(_without_numbers([_BULLET.sub("", line).strip() for line in lines]))
 
 
 def _without_numbers(lines: list[str]) -> list[str]:
@@ -114,14 +122,15 @@ def _from_json(text: str) -> Any:
     return content if isinstance(content, list | dict) else None
 
 
-def _values(content: Any) -> str:
-    """The values of an array, of a field that is an answer, or of all fields, a line each."""
+def _values(content: Any, own: re.Pattern[str]) -> str:
+    """The values of an array, of the fields with the answer, or of all fields, a line each."""
     if isinstance(content, list):
-        rows = [row if isinstance(row, list) else [row] for row in content]
-        return "\n".join(", ".join(map(_values, row)) for row in rows)
+        return "\n".join(_values(row, own).replace("\n", ", ") for row in content)
     if not isinstance(content, dict):
         return str(content)
-    answers = [content[name] for name in _ANSWERS if name in content]
-    if len(content) == 1 or answers:
-        return _values([*answers, *content.values()][0])
-    return "\n".join(f"{name}: {_values(value)}" for name, value in content.items())
+    answers = [content[name] for name in content if name in _ANSWERS]
+    answers = answers or [value for name, value in content.items() if own.search(name)]
+    answers = answers or [value for value in content.values() if isinstance(value, list)]
+    if answers or len(content) == 1:
+        return _values([*answers, *content.values()][0], own)
+    return "\n".join(f"{name}: {_values(value, own)}" for name, value in content.items())

@@ -25,6 +25,9 @@ _NOT_SUNG = re.compile(r"\[[^\]\n]{0,40}\]|(?m:^\([^()\n]{0,200}\)$)")
 _LEAD = re.compile(
     r"(?i)\A[^\n:：]{0,120}(?:lyrics|words|transcri|sings?\b|singer|text|歌词)[^\n:：]{0,80}[:：]"
 )
+_QUOTED = re.compile(r"[^\n:：]{0,120}[:：]\s*[„“\"](?P<words>[^“”„\"]+)[“”\"][^\n]{0,200}")
+# A paragraph of one line behind the words, which unlike them is a sentence.
+_REMARK = re.compile(r"(?s)(?P<words>.*[^.!?)\n])\n\s*\n[^\n]*[.!)]")
 _NO_WORD = re.compile(r"[^\w\s']+")
 
 
@@ -45,6 +48,7 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         score=score,
         weight=weight,
         guesses=_with_nothing,
+        column="lyric|text|word|transcri",
         is_long=True,
     )
 
@@ -114,6 +118,10 @@ def _read(statement: str) -> list[str]:
         with suppress(Pysubs2Error):
             text = "\n".join(event.plaintext for event in SSAFile.from_string(text))
     text = _NOT_SUNG.sub("", text).strip()
+    if remark := _REMARK.fullmatch(text):
+        text = remark["words"]
+    if quoted := _QUOTED.fullmatch(text):
+        text = quoted["words"]
     words = _LEAD.sub("", text, count=1).strip('*`"“”„「」> \n')
     return [words] if words else []
 

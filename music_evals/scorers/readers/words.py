@@ -117,64 +117,46 @@ def find_terms(text: str, table: str) -> Extraction:
     return extract(text, words, lambda match: names[(match.lastindex or 1) - 1].strip())
 
 
-_WORD = re.compile(r"[^\W_]+|&")
-_JOINT = re.compile(r"[\s_'/.+-]{0,3}")
-_LIKE_AND = ("and", "&", "n")
-_MOST_WORDS = 6  # of a name
+_JOINT = r"[\s_'/.+-]{0,3}"  # between letters of a name, which do not count
+_AND = r"(?:n|and|&)"
 
 
-def squashed(words: Sequence[str]) -> str:
-    """Words as names are compared.
+def squashed(name: str) -> str:
+    """A name as names are compared.
 
-    >>> squashed(["Drum", "and", "Bass"])
-    'drumnbass'
+    >>> squashed("Rock & Roll"), squashed("rock'n'roll")
+    ('rocknroll', 'rocknroll')
     """
-    return "".join("n" if word in _LIKE_AND else word for word in map(str.casefold, words))
+    plain = re.sub(r"(?<![a-z])(?:and|&|n)(?![a-z])", "n", unaccented(name).casefold())
+    return re.sub(r"[\W_]", "", plain)
 
 
 class Vocabulary:
     """Names that are compared without case, spaces, hyphens and the like, with what each means."""
 
     def __init__(self, names: Sequence[tuple[str, str]]) -> None:
-        self._signs: dict[str, str] = {}
-        self.tags: dict[str, str] = {}
-        signs = {tag: chr(0xE000 + number) for number, tag in enumerate(dict(names).values())}
-        for name, tag in names:
-            self.tags[signs[tag]] = tag
-            self._signs.setdefault(squashed(_WORD.findall(unaccented(name))), signs[tag])
+        self.tags: list[str] = [*dict(names).values()]
+        self._signs: list[str] = []
+        patterns = []
+        for name, tag in sorted(names, key=lambda pair: -len(pair[0])):
+            letters = [_AND if letter == "n" else letter for letter in squashed(name)]
+            plural = "?" if letters[-1] == "s" else "s?"
+            patterns.append(rf"({_JOINT.join(letters)}{plural})")
+            self._signs.append(chr(0xE000 + self.tags.index(tag)))
+        self._pattern = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
 
     def marked(self, text: str) -> str:
         """A text with a sign for each name, the longest first."""
         text = re.sub("[\ue000-\uf8ff]", " ", text)
-        words = [*_WORD.finditer(text)]
-        pieces, end, place = [], 0, 0
-        while place < len(words):
-            start = words[place].start()
-            stop, sign = self._longest(text, words[place : place + _MOST_WORDS])
-            if sign:
-                pieces += [text[end:start], sign]
-                end = words[place + stop - 1].end()
-            place += stop
-        return "".join([*pieces, text[end:]])
-
-    def _longest(self, text: str, words: Sequence[Match]) -> tuple[int, str]:
-        """How many words the longest name at a place has, and its sign; 1 and nothing if none."""
-        count = 1
-        while count < len(words) and _JOINT.fullmatch(
-            text, words[count - 1].end(), words[count].start()
-        ):
-            count += 1
-        for size in range(count, 0, -1):
-            name = squashed([word[0] for word in words[:size]])
-            singular = name[:-1] if name.endswith("s") else ""
-            for form in (name, f"{name}s", singular):
-                if form in self._signs:
-                    return size, self._signs[form]
-        return 1, ""
+        return self._pattern.sub(lambda match: self._signs[(match.lastindex or 1) - 1], text)
 
     def restored(self, text: str) -> str:
         """A text with its names for the signs, in small letters."""
-        return re.sub("[\ue000-\uf8ff]", lambda match: self.tags[match[0]], text).casefold()
+        return re.sub("[\ue000-\uf8ff]", lambda match: self.tag(match[0]), text).casefold()
+
+    def tag(self, sign: str) -> str:
+        """The tag of a sign."""
+        return self.tags[ord(sign) - 0xE000]
 
 
 _READ_AS_VALUES = frozenset(load("theory")["read_as_values"])
