@@ -54,7 +54,8 @@ def kind_figures(scores: SampleScores) -> Figures:
     """Figures that are no mean of scores, by the kind of answer; intervals by resampling clips.
 
     ``macro_f1`` of ``label`` and ``labels``: the mean of F1 over the labels that occur. ``wer`` and
-    ``cer`` of ``text``: errors by the length of all references. ``exact`` of ``key``: the share of
+    ``cer`` of ``text``: errors by the length of all references, of normalised texts; ``wer_raw``
+    and ``cer_raw`` without case and punctuation only. ``exact`` of ``key``: the share of
     right keys.
     """
     figures: Estimates = {}
@@ -71,10 +72,14 @@ def _label_figures(scores: SampleScores) -> Estimates:
 
 def _text_figures(scores: SampleScores) -> Estimates:
     is_cer = all(_details(score)[_KIND] == "text:cer" for score in scores)
-    pairs = zip(*_sides(scores), strict=True)
-    counts = [count_errors(answer, right, is_cer=is_cer) for answer, right in pairs]
-    errors, lengths = zip(*counts, strict=True)
-    return {"cer" if is_cer else "wer": ratio_estimate(errors, lengths, _clips(scores))}
+    pairs = [*zip(*_sides(scores), strict=True)]
+    name = "cer" if is_cer else "wer"
+    estimates = {}
+    for key, is_raw in ((name, False), (f"{name}_raw", True)):
+        counts = [count_errors(*pair, is_cer=is_cer, is_raw=is_raw) for pair in pairs]
+        errors, lengths = zip(*counts, strict=True)
+        estimates[key] = ratio_estimate(errors, lengths, _clips(scores))
+    return estimates
 
 
 def _key_figures(scores: SampleScores) -> Estimates:
@@ -159,7 +164,11 @@ def typed_answer() -> Scorer:
             facts["epoch"] = state.epoch
         if required_metadata(state, _KIND) == LABEL:
             return await _score_label(state, right, facts)
-        kind = kind_of(facts[_KIND], state.metadata.get("vocabulary", ()))
+        kind = kind_of(
+            facts[_KIND],
+            state.metadata.get("vocabulary", ()),
+            state.metadata.get("aliases", {}),
+        )
         by_rules = partial(
             judge_typed, right=right, kind=kind, is_cut=was_cut(state.output.stop_reason)
         )
