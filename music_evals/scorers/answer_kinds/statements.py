@@ -106,8 +106,6 @@ def _without_numbers(lines: list[str]) -> list[str]:
     numbers = [int(match[1]) for match in matches if match]
     if not numbers or numbers != [*range(min(numbers[0], 1), len(numbers) + min(numbers[0], 1))]:
         return lines
-    if len(lines) == 1 and re.search(r"\d", lines[0][1:]):
-        return lines
     return [
         line[match.end() :] if match else line for line, match in zip(lines, matches, strict=True)
     ]
