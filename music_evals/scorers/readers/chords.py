@@ -97,7 +97,11 @@ def other_names(option: str) -> list[str]:
             letter, shift, quality, _ = values[0]
             root = letter + _SIGNS[shift]
             names = [f"{root} {word}" for word in TERMS["qualities"].get(quality, ())]
-            names += [f"{root}{joint}{symbol}" for symbol in TERMS["symbols"][quality] for joint in ("", " ")]
+            names += [
+                f"{root}{joint}{symbol}"
+                for symbol in TERMS["symbols"][quality]
+                for joint in ("", " ")
+            ]
             return [name for name in names if name not in ("Am", "A m", "A min")]
     if re.fullmatch("[A-Za-z]{2,}[ -][A-Za-z]{2,}", option):
         return [re.sub("[ -]", joint, option) for joint in (" ", "")]
