@@ -96,11 +96,10 @@ def other_names(option: str) -> list[str]:
         if len(values) == 1 and values[0][0] and values[0][3] is None:
             letter, shift, quality, _ = values[0]
             root = letter + _SIGNS[shift]
+            symbols = [symbol for symbol in TERMS["symbols"][quality] if "M" not in symbol]
             names = [f"{root} {word}" for word in TERMS["qualities"].get(quality, ())]
-            names += [
-                f"{root}{joint}{symbol}"
-                for symbol in TERMS["symbols"][quality]
-                for joint in ("", " ")
+            names += [f"{root}{symbol}" for symbol in symbols] + [
+                f"{root} {symbol}" for symbol in symbols
             ]
             return [name for name in names if name not in ("Am", "A m", "A min")]
     if re.fullmatch("[A-Za-z]{2,}[ -][A-Za-z]{2,}", option):
