@@ -179,10 +179,11 @@ def _option(row: Row, reply: str, is_cut: bool) -> Reward:
 
 def _typed(aliases: Mapping[str, Sequence[str]], row: Row, reply: str, is_cut: bool) -> Reward:
     from music_evals.scorers.answer_kinds import LABEL, judge_typed, kind_of
+    from music_evals.scorers.answer_kinds.statements import answer_in_line
 
     name = row["answer_kind"]
     if name == LABEL:
-        return _option(row, reply, is_cut)
+        return _option(row, answer_in_line(reply), is_cut)
     try:
         kind = kind_of(name, row["options"], aliases)
     except ValueError as error:

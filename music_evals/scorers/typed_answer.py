@@ -18,6 +18,7 @@ from inspect_ai.solver import TaskState
 from music_evals.notation.grouping import group_by
 from music_evals.scorers.answer_kinds import LABEL, AnswerKind, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
+from music_evals.scorers.answer_kinds.statements import answer_in_line
 from music_evals.scorers.answer_kinds.words import count_errors
 from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
 from music_evals.scorers.explanations import explained
@@ -182,9 +183,11 @@ def typed_answer() -> Scorer:
 
 
 async def _score_label(state: TaskState, right: str, facts: dict[str, Any]) -> Score:
-    judge = option_judge(state, right)
+    by_rules = option_judge(state, right)
     options: list[str] = state.metadata["options"]
-    score = await score_choice(state, right, options, judge, **facts)
+    score = await score_choice(
+        state, right, options, lambda reply: by_rules(answer_in_line(reply)), **facts
+    )
     expected = options[ascii_uppercase.index(right)]
     score.metadata = {**(score.metadata or {}), "right_answer": expected}
     if score.answer is not None:

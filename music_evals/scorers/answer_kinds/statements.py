@@ -31,15 +31,28 @@ def marked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[st
     >>> [*marked_statements("Final Answer:\\n- up\\n- down", is_list=True, is_long=False)]
     ['- up\\n- down']
     """
-    if is_long:
-        yield after_label(text)
-        return
     start, end = re.search(r"(?m)^\s*[\[{]", text), max(text.rfind("]"), text.rfind("}")) + 1
     if start and _from_json(text[start.start() : end]) is not None:
         yield text[start.start() : end]
+    if is_long:
+        yield after_label(text)
+        return
     for statement in statements(text, marked_only=True):
         block, line = _block(statement), statement.strip().partition("\n")[0]
         yield from (block, line) if is_list else (line, block)
+
+
+def answer_in_line(reply: str) -> str:
+    """Return a reply whose label has its answer below, in whatever layout, with it in the line.
+
+    >>> answer_in_line("It swings.\n\n**Final Answer:**\n\n1. jazz")
+    'It swings.\n\n**Final Answer:**jazz'
+    """
+    below = after_label(reply)
+    block = _block(below)
+    if not block or "\n" not in below[: below.find(block)]:
+        return reply
+    return reply.removesuffix(below) + laid_out(block)
 
 
 def unmarked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[str]:
