@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
+from music_evals.scorers.answer_kinds.runs import without_asides
 from music_evals.scorers.readers.words import Vocabulary, folded
 
 BETWEEN = "; "
@@ -89,9 +90,9 @@ def _is_equal(answer: str, reference: str) -> float:
 
 def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
     """The tags that a list names; nothing if the statement is prose."""
+    if all("," in line for line in without_asides(statement).splitlines()[:-1]):
+        statement = statement.replace("\n", " ")
     marked = re.sub(rf"({_TAG}) ?\([^()]*\)", r"\1", vocabulary.marked(statement))
-    if all("," in line for line in marked.splitlines()[:-1]):
-        marked = marked.replace("\n", " ")
     if match := _ONLY_TAGS.fullmatch(marked):
         return [vocabulary.tag(sign) for sign in re.findall(_TAG, match[1])][:_MOST_TAGS]
     marked, _, rest = marked.partition(". ")

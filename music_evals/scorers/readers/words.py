@@ -117,7 +117,7 @@ def find_terms(text: str, table: str) -> Extraction:
     return extract(text, words, lambda match: names[(match.lastindex or 1) - 1].strip())
 
 
-_JOINT = r"[\s_'/.+-]{0,3}"  # between letters of a name, which do not count
+_JOINT = r"[ _'/.+-]{0,3}"  # between letters of a name, which do not count
 _AND = r"(?:n|and|&)"
 
 
@@ -137,11 +137,13 @@ class Vocabulary:
     def __init__(self, names: Sequence[tuple[str, str]]) -> None:
         self.tags: list[str] = [*dict(names).values()]
         self._signs: list[str] = []
-        patterns = []
+        patterns, plain_names = [], {squashed(name) for name, _ in names}
         for name, tag in sorted(names, key=lambda pair: -len(pair[0])):
-            letters = [_AND if letter == "n" else letter for letter in squashed(name)]
-            plural = "?" if letters[-1] == "s" else "s?"
-            patterns.append(rf"({_JOINT.join(letters)}{plural})")
+            plain = squashed(name)
+            letters = [_AND if letter == "n" else re.escape(letter) for letter in plain]
+            other = plain[:-1] if plain.endswith("s") else f"{plain}s"
+            ending = "" if other in plain_names else f"{'' if plain.endswith('s') else 's'}?"
+            patterns.append(rf"({_JOINT.join(letters)}{ending})")
             self._signs.append(chr(0xE000 + self.tags.index(tag)))
         self._pattern = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
 
