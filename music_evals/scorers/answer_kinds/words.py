@@ -1,5 +1,7 @@
 """Words that are sung or said: the word error rate, or with ``text:cer`` the character error rate.
 
+``name`` is the name of a person, a piece or an instrument, right or wrong; see `readers.names`.
+
 Conventions: both texts are normalised as papers do, English words by Whisper's normaliser (numbers,
 contractions, British spelling), Chinese characters to simplified ones; case and punctuation do not
 count, and of characters, spaces do not count either. The score is 1 less the error rate of an
@@ -18,6 +20,9 @@ from functools import cache, lru_cache
 from typing import Any
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
+from music_evals.scorers.readers.checking import affirmed
+from music_evals.scorers.readers.names import is_same_name, name_words
+from music_evals.scorers.readers.words import folded
 
 _MOST = 20_000  # characters of an answer
 # Marks of sections and times, and lines in brackets.
@@ -28,11 +33,14 @@ _LEAD = re.compile(
 _QUOTED = re.compile(r"[^\n:：]{0,120}[:：]\s*[„“\"](?P<words>[^“”„\"]+)[“”\"][^\n]{0,200}")
 # A paragraph of one line behind the words, which unlike them is a sentence.
 _REMARK = re.compile(r"(?s)(?P<words>.*[^.!?)\n])\n\s*\n[^\n]*[.!)]")
+_MOST_OF_NAME = 12  # words
 _NO_WORD = re.compile(r"[^\w\s']+")
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make ``text`` or ``text:cer``."""
+    """Make ``text``, ``text:cer`` or ``name``."""
+    if name == "name":
+        return AnswerKind(name=name, read=_read_name, score=_score_name)
     is_cer = argument == "cer"
 
     def score(answer: str, reference: str) -> float:
@@ -124,6 +132,15 @@ def _read(statement: str) -> list[str]:
         text = quoted["words"]
     words = _LEAD.sub("", text, count=1).strip('*`"“”„「」> \n')
     return [words] if words else []
+
+
+def _read_name(statement: str) -> list[str]:
+    words = name_words(affirmed(folded(statement)))
+    return [" ".join(words)] if 0 < len(words) <= _MOST_OF_NAME else []
+
+
+def _score_name(answer: str, reference: str) -> float:
+    return float(is_same_name(answer, reference) is True)
 
 
 def _with_nothing(references: Sequence[str]) -> list[str]:

@@ -75,9 +75,23 @@ LINES = (
     "we are walking to the river", "three birds are singing over the harbour",
 )  # fmt: skip
 OTHER_LINES = ("nobody knows", "quickly gone", "everything burns", "silence falls again")
-CHINESE = (("月亮代表我的心", "月亮代表我的心"), ("我爱你中国", "我愛你中國"), ("听海哭的声音", "聽海哭的聲音"))
-COMPOSERS = ("Johann Sebastian Bach", "Wolfgang Amadeus Mozart", "Frédéric Chopin", "Clara Schumann")
-NUMBERS = {120: "one hundred and twenty", 96: "ninety-six", 84: "eighty-four", 132: "one hundred thirty-two"}
+CHINESE = (
+    ("月亮代表我的心", "月亮代表我的心"),
+    ("我爱你中国", "我愛你中國"),
+    ("听海哭的声音", "聽海哭的聲音"),
+)
+COMPOSERS = (
+    "Johann Sebastian Bach",
+    "Wolfgang Amadeus Mozart",
+    "Frédéric Chopin",
+    "Clara Schumann",
+)
+NUMBERS = {
+    120: "one hundred and twenty",
+    96: "ninety-six",
+    84: "eighty-four",
+    132: "one hundred thirty-two",
+}
 Spelling = Callable[[str], str]
 
 
@@ -171,7 +185,9 @@ def _of_tags(kind: str, random: Random, tags: Sequence[str]) -> Answer:
 
 def _of_pitches(kind: str, random: Random) -> Answer:
     name, _, form = kind.partition(":")
-    values = [str(midi) for midi in _pitches(random, 1 if name == "pitch" else random.randint(2, 14))]
+    values = [
+        str(midi) for midi in _pitches(random, 1 if name == "pitch" else random.randint(2, 14))
+    ]
     wrong = [str(midi) for midi in range(30, 30 + len(values))]
     return Answer(form, values, " ".join(values), wrong)
 
@@ -182,7 +198,9 @@ def _of_times(random: Random) -> Answer:
         now += random.choice((1.1, 1.35, 1.5, 1.75, 2.2))
         times.append(round(now, 2))
     wrong = [f"{time + 0.5:g}" for time in times]
-    return Answer("times", [f"{time:g}" for time in times], " ".join(f"{time:g}" for time in times), wrong)
+    return Answer(
+        "times", [f"{time:g}" for time in times], " ".join(f"{time:g}" for time in times), wrong
+    )
 
 
 def _of_rows(kind: str, random: Random) -> Answer:
@@ -271,7 +289,11 @@ ROWS_NEED_LINES = ("one line", "wrapped", "bold")  # layouts in which rows of nu
 def layouts_of(kind: str) -> list[str]:
     """The layouts in which answers of a kind are written."""
     base = kind.partition(":")[0]
-    names = [name for name in LAYOUTS if base not in ("notes", "melody", "text") or name not in ROWS_NEED_LINES]
+    names = [
+        name
+        for name in LAYOUTS
+        if base not in ("notes", "melody", "text") or name not in ROWS_NEED_LINES
+    ]
     return [*names, "one line"] if base == "text" else names
 
 
