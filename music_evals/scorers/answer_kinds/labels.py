@@ -20,7 +20,7 @@ _SEPARATORS = re.compile(
     r"(?i)[,;|\n•·#、，]+|[/+]|->|→|\s[–-]\s|\b(?:and then|and|then|und|et|y|e|first|next|finally)\b|&"
 )
 _TAG = "[\ue000-\uf8ff]"  # a tag of the vocabulary, see `Vocabulary.marked`
-_LEAD = r"(?:.*\b(?:is|are|hear|has|have|features?|includes?|contains?|with|of|ist|sind|son|es)\b|.{0,40}[:：])"
+_LEAD = r"(?:.*\b(?:is|are|hear|has|have|features?|includes?|contains?|with|of|moves?|goes|ist|sind|son|es)\b|.{0,40}[:：])"
 _NAMED = re.compile(
     rf"\W*(?:{_LEAD}\W*)??(?:(?:an?|the|some|up|mainly)\s)?\W*({_TAG})(?: music)?\W*(?:[.(:–-]\W.*|\(.*)?|[^(]*\({_TAG}\)\W*",
     re.DOTALL | re.IGNORECASE,

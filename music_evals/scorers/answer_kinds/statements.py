@@ -39,7 +39,7 @@ def marked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[st
         return
     for statement in statements(text, marked_only=True):
         block, line = _block(statement), statement.strip().partition("\n")[0]
-        yield from (block, line) if is_list else (line, block)
+        yield from (block, line) if is_list or line[:1] in "|`" else (line, block)
 
 
 def answer_in_line(reply: str) -> str:

@@ -28,7 +28,7 @@ _MOST = 20_000  # characters of an answer
 # Marks of sections and times, and lines in brackets.
 _NOT_SUNG = re.compile(r"\[[^\]\n]{0,40}\]|(?m:^\([^()\n]{0,200}\)$)")
 _LEAD = re.compile(
-    r"(?i)\A[^\n:：]{0,120}(?:lyrics|words|transcri|sings?\b|singer|text|歌词)[^\n:：]{0,80}[:：]"
+    r"(?i)\A[^\n:：]{0,120}(?:lyrics|words|transcri|sings?\b|singer|text|歌[词詞])[^\n:：]{0,80}[:：]"
 )
 _QUOTED = re.compile(r"[^\n:：]{0,120}[:：]\s*[„“\"](?P<words>[^“”„\"]+)[“”\"][^\n]{0,200}")
 # A paragraph of one line behind the words, which unlike them is a sentence.

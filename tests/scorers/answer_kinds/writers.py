@@ -84,7 +84,7 @@ COMPOSERS = (
     "Johann Sebastian Bach",
     "Wolfgang Amadeus Mozart",
     "Frédéric Chopin",
-    "Clara Schumann",
+    "Giuseppe Verdi",
 )
 NUMBERS = {
     120: "one hundred and twenty",
