@@ -57,6 +57,12 @@ class TaskFacts:
         return f"{self.benchmark.removesuffix(f'_{self.name}')}_{self.name}"
 
     @property
+    def aliases(self) -> Mapping[str, Sequence[str]]:
+        """Further names of the benchmark's tags."""
+        aliases: Mapping[str, Sequence[str]] = load(self.benchmark).table.get("aliases", {})
+        return aliases
+
+    @property
     def section_title(self) -> str:
         """The section of a report that the task belongs to."""
         return load(self.benchmark).title

@@ -24,6 +24,7 @@ def reward_function(
     reasoned: bool = False,
     pieces: Pieces | None = None,
     deadline: float = 120,
+    end_tokens: Sequence[int] = (),
 ) -> Callable[..., list[float | None]]:
     """Make a reward function of a task for `trl.GRPOTrainer`, by the name that `music-evals list`
     shows.
@@ -39,6 +40,9 @@ def reward_function(
         reasoned: as for `score`.
         pieces: as for `score`.
         deadline: seconds for a batch of written music; a piece that is not done by then gets None.
+        end_tokens: ids of the tokens that end a completion, such as the tokenizer's `eos_token_id`
+            and `pad_token_id`. A completion with another last token was cut, as for `score`.
+            Without them no completion counts as cut.
 
     Returns:
         A function of `prompts`, `completions` (texts or messages) and the columns of the dataset by
@@ -71,7 +75,9 @@ def reward_function(
         own = [place for place, name in enumerate(tasks) if name == task]
         rows = [{name: values[place] for name, values in columns.items()} for place in own]
         replies = [text_of(completions[place]) for place in own]
-        judged = _judge_all(judge, rows, replies, pool, deadline)
+        ids = completion_ids if completion_ids and end_tokens else [end_tokens] * len(completions)
+        cut = [bool(ids[place]) and ids[place][-1] not in end_tokens for place in own]
+        judged = _judge_all(judge, rows, replies, cut, pool, deadline)
         for place, result in zip(own, judged, strict=True):
             rewards[place] = result
         _log_parts(task, rewards, log_extra, log_metric)
@@ -84,15 +90,17 @@ def reward_function(
 
 
 def _judge_all(
-    judge: Callable[[Row, str], Reward],
+    judge: Callable[..., Reward],
     rows: Sequence[Row],
     replies: Sequence[str],
+    cut: Sequence[bool],
     pool: ThreadPoolExecutor | None,
     deadline: float,
 ) -> list[Reward]:
     """Judge replies; with a pool each different one once, which then is written music."""
     if pool is None:  # reading text holds the interpreter
-        return list(map(judge, rows, replies))
+        answers = zip(rows, replies, cut, strict=True)
+        return [judge(row, reply, is_cut=is_cut) for row, reply, is_cut in answers]
     jobs = {reply: pool.submit(judge, {}, reply) for reply in replies}
     done, late = wait(jobs.values(), timeout=deadline)
     for job in late:

@@ -65,7 +65,13 @@ class Pieces:
 
 
 def score(
-    task: str, row: Row, reply: str, *, reasoned: bool = False, pieces: Pieces | None = None
+    task: str,
+    row: Row,
+    reply: str,
+    *,
+    is_cut: bool = False,
+    reasoned: bool = False,
+    pieces: Pieces | None = None,
 ) -> Reward:
     """Score a reply to a row, as the task does by its main metric under ``protocol=strict``.
 
@@ -82,6 +88,8 @@ def score(
             ``question``, ``answer`` and ``answer_type`` (a row of the config
             ``questions`` of `msu`). Written music needs no column.
         reply: what a model wrote.
+        is_cut: whether the reply was cut at the limit of tokens. Then only a label shows an answer
+            to a question with options or of a kind of answers, as in the evaluation.
         reasoned: (`lilybench`) whether the model was to reason first and end in a line ``Answer:
             …``.
         pieces: (`lilybench_generation`) what the piece is compared with.
@@ -107,8 +115,8 @@ def score(
     columns = _Columns(row)
     try:
         if pieces:
-            return judge(columns, reply)
-        reward, why = try_read(lambda text: judge(columns, text), reply)
+            return judge(columns, reply, is_cut)
+        reward, why = try_read(lambda text: judge(columns, text, is_cut), reply)
     except _RowError as error:
         raise ValueError(f"{task}: {error}") from None
     except (LilyPondError, SandboxError):
@@ -133,7 +141,7 @@ class _Columns(dict[str, Any]):
 
 def judge_of(
     task: str, *, reasoned: bool = False, pieces: Pieces | None = None
-) -> Callable[[Row, str], Reward]:
+) -> Callable[[Row, str, bool], Reward]:
     """Return the function that judges replies to a task; ValueError if there is none, or it lacks
     its pieces.
     """
@@ -149,53 +157,60 @@ def judge_of(
         return partial(_written_music, pieces)
     if scorer in _KINDS:
         return partial(_score_question, _KINDS[scorer], reasoned)
+    if scorer == "typed_answer":
+        return partial(_typed, facts[0].aliases)
     return _JUDGES[scorer]
 
 
-def _choice(row: Row, reply: str) -> Reward:
+def _choice(row: Row, reply: str, is_cut: bool) -> Reward:
     options, right = row["options"], row["target"] if "target" in row else row["answer"]
     _check_right(right, options)
-    return _reward(judge_answer(reply, options, right), _ends_in_form(reply, options, right))
+    return _reward(
+        judge_answer(reply, options, right, is_cut=is_cut), _ends_in_form(reply, options, right)
+    )
 
 
-def _option(row: Row, reply: str) -> Reward:
+def _option(row: Row, reply: str, is_cut: bool) -> Reward:
     options, right = row["options"], row["answer"]
     _check_right(right, options)
     verdict = (
-        judge_option(reply, options, right, plain=plain_text)
+        judge_option(reply, options, right, plain=plain_text, is_cut=is_cut)
         if options
         else judge_short(reply, right)
     )
     return _reward(verdict, _ends_in_form(reply, options, right))
 
 
-def _typed(row: Row, reply: str) -> Reward:
+def _typed(aliases: Mapping[str, Sequence[str]], row: Row, reply: str, is_cut: bool) -> Reward:
     from music_evals.scorers.answer_kinds import LABEL, judge_typed, kind_of
+    from music_evals.scorers.answer_kinds.statements import answer_in_line
 
     name = row["answer_kind"]
     if name == LABEL:
-        return _option(row, reply)
+        return _option(row, answer_in_line(reply), is_cut)
     try:
-        kind = kind_of(name, row["options"])
+        kind = kind_of(name, row["options"], aliases)
     except ValueError as error:
         raise _RowError(str(error)) from None
-    verdict = judge_typed(reply, row["answer"], kind)
+    verdict = judge_typed(reply, row["answer"], kind, is_cut=is_cut)
     return _reward(verdict, _ends_in_form(reply, (), row["answer"]))
 
 
-def _lettered(row: Row, reply: str) -> Reward:
+def _lettered(row: Row, reply: str, is_cut: bool) -> Reward:
     _check_right(row["answer"], row["options"])
     in_form = re.match(r"\s*\[\[(?:答案：|answer: )[A-D]\]\]", clean_reply(reply))
-    return _reward(judge_option(reply, row["options"], row["answer"]), bool(in_form))
+    return _reward(judge_option(reply, row["options"], row["answer"], is_cut=is_cut), bool(in_form))
 
 
-def _score_question(kind: Kind, reasoned: bool, row: Row, reply: str) -> Reward:
+def _score_question(kind: Kind, reasoned: bool, row: Row, reply: str, is_cut: bool) -> Reward:
     options = row.get("options", ())
-    verdict = judge_written(kind, reply, row["answer"], reasoned=reasoned, options=options)
+    verdict = judge_written(
+        kind, reply, row["answer"], reasoned=reasoned, options=options, is_cut=is_cut
+    )
     return _reward(verdict, bool(verdict.in_form))
 
 
-def _open(row: Row, reply: str) -> Reward:
+def _open(row: Row, reply: str, is_cut: bool) -> Reward:
     from music_evals.scorers.readers.checking import answer_type_of
 
     answer_type = row["answer_type"] or answer_type_of(row["question"], row["answer"])
@@ -211,7 +226,7 @@ def _open(row: Row, reply: str) -> Reward:
     return Reward(value, parts, reason if value is None else "")
 
 
-def _written_music(pieces: Pieces, row: Row, reply: str) -> Reward:
+def _written_music(pieces: Pieces, row: Row, reply: str, is_cut: bool) -> Reward:
     from music_evals.scorers.readers.pieces import examine
 
     piece = examine(reply, "", "strict", pictures=False)
@@ -271,10 +286,9 @@ _KINDS: Mapping[str, Kind] = {
     "measure_order": "order",
     "wrong_measures": "measures",
 }
-_JUDGES: Mapping[str, Callable[[Row, str], Reward]] = {
+_JUDGES: Mapping[str, Callable[[Row, str, bool], Reward]] = {
     "final_answer": _choice,
     "strict_choice": _option,
-    "typed_answer": _typed,
     "lettered_choice": _lettered,
     "judged": _open,
 }

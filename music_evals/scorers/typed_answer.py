@@ -18,6 +18,7 @@ from inspect_ai.solver import TaskState
 from music_evals.notation.grouping import group_by
 from music_evals.scorers.answer_kinds import LABEL, AnswerKind, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
+from music_evals.scorers.answer_kinds.statements import answer_in_line
 from music_evals.scorers.answer_kinds.words import count_errors
 from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
 from music_evals.scorers.explanations import explained
@@ -55,7 +56,8 @@ def kind_figures(scores: SampleScores) -> Figures:
     """Figures that are no mean of scores, by the kind of answer; intervals by resampling clips.
 
     ``macro_f1`` of ``label`` and ``labels``: the mean of F1 over the labels that occur. ``wer`` and
-    ``cer`` of ``text``: errors by the length of all references. ``exact`` of ``key``: the share of
+    ``cer`` of ``text``: errors by the length of all references, of normalised texts; ``wer_raw``
+    and ``cer_raw`` without case and punctuation only. ``exact`` of ``key``: the share of
     right keys.
     """
     figures: Estimates = {}
@@ -72,10 +74,14 @@ def _label_figures(scores: SampleScores) -> Estimates:
 
 def _text_figures(scores: SampleScores) -> Estimates:
     is_cer = all(_details(score)[_KIND] == "text:cer" for score in scores)
-    pairs = zip(*_sides(scores), strict=True)
-    counts = [count_errors(answer, right, is_cer=is_cer) for answer, right in pairs]
-    errors, lengths = zip(*counts, strict=True)
-    return {"cer" if is_cer else "wer": ratio_estimate(errors, lengths, _clips(scores))}
+    pairs = [*zip(*_sides(scores), strict=True)]
+    name = "cer" if is_cer else "wer"
+    estimates = {}
+    for key, is_raw in ((name, False), (f"{name}_raw", True)):
+        counts = [count_errors(*pair, is_cer=is_cer, is_raw=is_raw) for pair in pairs]
+        errors, lengths = zip(*counts, strict=True)
+        estimates[key] = ratio_estimate(errors, lengths, _clips(scores))
+    return estimates
 
 
 def _key_figures(scores: SampleScores) -> Estimates:
@@ -162,7 +168,11 @@ def typed_answer() -> Scorer:
             facts["epoch"] = state.epoch
         if required_metadata(state, _KIND) == LABEL:
             return await _score_label(state, right, facts)
-        kind = kind_of(facts[_KIND], state.metadata.get("vocabulary", ()))
+        kind = kind_of(
+            facts[_KIND],
+            state.metadata.get("vocabulary", ()),
+            state.metadata.get("aliases", {}),
+        )
         judge = partial(
             judge_typed, right=right, kind=kind, is_cut=was_cut(state.output.stop_reason)
         )
@@ -175,9 +185,11 @@ def typed_answer() -> Scorer:
 
 
 async def _score_label(state: TaskState, right: str, facts: dict[str, Any]) -> Score:
-    judge = option_judge(state, right)
+    by_rules = option_judge(state, right)
     options: list[str] = state.metadata["options"]
-    score = await score_choice(state, right, options, judge, **facts)
+    score = await score_choice(
+        state, right, options, lambda reply: by_rules(answer_in_line(reply)), **facts
+    )
     expected = options[ascii_uppercase.index(right)]
     score.metadata = {**(score.metadata or {}), "right_answer": expected}
     if score.answer is not None:

@@ -48,6 +48,8 @@ def scoring_facts(row: MediaQuestionRow, facts: TaskFacts) -> dict[str, Any]:
     entries: dict[str, Any] = {"answer_kind": row["answer_kind"]}
     if row["answer_kind"] in OF_TAGS:
         entries["vocabulary"] = row["options"]
+        if facts.aliases:
+            entries["aliases"] = facts.aliases
     columns: Mapping[str, Any] = row
     if facts.any_of:
         entries["any_of"] = columns[facts.any_of]

@@ -10,19 +10,26 @@ from a library if one has it. Kinds are plain Python. A name may have an argumen
 - ``key``: a key, weighted as by MIREX;
 - ``times:0.25``, ``all_times:0.25``, ``beats``: times in seconds, with a tolerance;
 - ``notes``, ``melody``: a transcription;
-- ``text``, ``text:cer``: words, by the errors in words or characters.
+- ``text``, ``text:cer``: words, by the errors in words or characters;
+- ``name``: a person, a piece or an instrument.
 
 Readers rather give no answer than a wrong one: in a statement with two pitches, none is read.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from re import fullmatch
+from types import MappingProxyType
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
+from music_evals.scorers.answer_kinds.statements import (
+    laid_out,
+    marked_statements,
+    unmarked_statements,
+)
 from music_evals.scorers.readers import Reading
-from music_evals.scorers.readers.checking import MAX_REPLY, after_label, statements
+from music_evals.scorers.readers.checking import MAX_REPLY
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.refusals import is_refusal, refuses
 from music_evals.scorers.readers.verdicts import Verdict
@@ -49,16 +56,22 @@ KINDS = {
     "notes": ("transcriptions", ""),
     "melody": ("transcriptions", ""),
     "text": ("words", "|cer"),
+    "name": ("words", ""),
 }
 """Name of a kind → the module here that makes it, and the pattern of its argument."""
 
 
-def kind_of(name: str, vocabulary: Sequence[str] = ()) -> AnswerKind:
+def kind_of(
+    name: str,
+    vocabulary: Sequence[str] = (),
+    aliases: Mapping[str, Sequence[str]] = MappingProxyType({}),
+) -> AnswerKind:
     """Return a kind of answers by its name.
 
     Args:
         name: of the kind, with its argument.
         vocabulary: of ``labels`` and ``list``, the tags that may be named.
+        aliases: further names of tags; of tags outside the vocabulary they do not count.
 
     Raises:
         ValueError: there is no such kind, or its argument is not valid.
@@ -69,11 +82,14 @@ def kind_of(name: str, vocabulary: Sequence[str] = ()) -> AnswerKind:
         >>> kind_of("key").score("A minor", "C major")
         0.3
     """
-    return _kind(name, tuple(vocabulary))
+    names = [(tag, tag) for tag in vocabulary]
+    for tag in vocabulary:
+        names += [(alias, tag) for alias in aliases.get(tag, ())]
+    return _kind(name, tuple(names))
 
 
 @lru_cache(maxsize=64)
-def _kind(name: str, vocabulary: tuple[str, ...]) -> AnswerKind:
+def _kind(name: str, vocabulary: tuple[tuple[str, str], ...]) -> AnswerKind:
     base, _, argument = name.partition(":")
     if base not in KINDS or not fullmatch(KINDS[base][1], argument):
         raise ValueError(
@@ -82,7 +98,7 @@ def _kind(name: str, vocabulary: tuple[str, ...]) -> AnswerKind:
         )
     # Each is loaded where it is used: metrics of music load SciPy.
     module = import_module(f"{__name__}.{KINDS[base][0]}")
-    make: Callable[[str, str, Sequence[str]], AnswerKind] = module.make
+    make: Callable[[str, str, Sequence[tuple[str, str]]], AnswerKind] = module.make
     return make(base, argument, vocabulary)
 
 
@@ -113,11 +129,7 @@ def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = Fals
 
 def _read_marked(text: str, kind: AnswerKind) -> Reading | None:
     """Read what is marked as the answer; a long answer is all that follows the last label."""
-    marked = [*statements(text, marked_only=True)]
-    if kind.is_long:
-        marked = [after_label(text)]
-    first_lines = [statement.strip().partition("\n")[0] for statement in marked]
-    for statement in marked if kind.is_long else first_lines + marked:
+    for statement in marked_statements(text, is_list=kind.is_list, is_long=kind.is_long):
         if reading := _read(statement, kind, "behind a label"):
             return reading
     return None
@@ -127,9 +139,10 @@ def _read_unmarked(text: str, kind: AnswerKind) -> Reading:
     """Read a reply without a label; one that refuses gives no answer in passing."""
     if refuses(text):
         return Reading("refused")
-    for statement in [text] if kind.is_long else statements(text):
+    for statement in unmarked_statements(text, is_list=kind.is_list, is_long=kind.is_long):
         reading = _read(statement, kind, "in the reply")
-        is_sure = not kind.is_list or (statement == text.strip() and len(statement) <= _SHORT)
+        is_short = statement == text.strip() and len(statement) <= _SHORT
+        is_sure = kind.is_sure or not kind.is_list or is_short
         if reading and (is_sure or " " in (reading.answer or "")):
             return reading
     return Reading("unreadable")
@@ -137,7 +150,7 @@ def _read_unmarked(text: str, kind: AnswerKind) -> Reading:
 
 def _read(statement: str, kind: AnswerKind, where: str) -> Reading | None:
     """Read a statement; None if it has no answer."""
-    answers = kind.read(statement)
+    answers = kind.read(laid_out(statement, kind.column)) or kind.read(statement)
     if len(answers) == 1:
         return Reading("answered", answers[0], f"{kind.name} {where}")
     if answers:

@@ -4,18 +4,30 @@ Source: mir_eval.key; C. Raffel and others, "mir_eval: a transparent implementat
 metrics", ISMIR 2014.
 """
 
+import re
+
 from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.answer_kinds.runs import without_asides
 from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.pitches import SEMITONES, read_keys
 from music_evals.scorers.readers.words import folded
 
+_MODE = "(?:major|minor)"
+_KEY = rf"(?:[A-Ga-g](?:#|b)?[ -]{_MODE})"
+_COMPARED = re.compile(  # keys that another one is compared with, and chords
+    rf"(?i)(?:relative|parallel\w*|dominant|subdominant|enharmonic\w*)[^.;\n]{{0,40}}?\b(?:of|is|to|with|von|de|di)\b[^.;\n]{{0,15}}?{_KEY}"
+    rf"|(?:borrow|modulat|tonici|starts?|begins?|opens?|shift|moves?|turns?|passing)[^.;\n]{{0,30}}?\b(?:from|to|in|into|of)\b[^.;\n]{{0,15}}?{_KEY}"
+    rf"|{_KEY}[ -](?:chords?|triads?|scale)"
+)
+_STATED = re.compile(  # what is surely the key
+    rf"(?i)(?:\b(?:main |home |overall )?key\b|tonality|tonart)[^.;,\n]{{0,20}}?(?:\bis\b|\bof\b|:|=)[^.;,\n]{{0,12}}?({_KEY}(?: ?(?:/|,|or|and) {{0,1}}{_KEY})*)"
+)
 _NAMES = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
 
 
 def make(name: str, *_: object) -> AnswerKind:
     """Make ``key``."""
-    return AnswerKind(name=name, read=read, score=score)
+    return AnswerKind(name=name, read=read, score=score, column=r"\bkey\b|tonal")
 
 
 def read(statement: str) -> list[str]:
@@ -24,7 +36,9 @@ def read(statement: str) -> list[str]:
     >>> read("D♭ major"), read("a minor or C major")
     (['C# major'], ['A minor', 'C major'])
     """
-    text = affirmed(folded(statement))
+    text = read_keys(affirmed(folded(statement.replace("|", " ")))).text
+    text = _COMPARED.sub(" ", text)
+    text = ", ".join(_STATED.findall(text)) or text
     keys = read_keys(without_asides(text)).values or read_keys(text).values
     named = [f"{_NAMES[(SEMITONES[letter] + shift) % 12]} {mode}" for letter, shift, mode in keys]
     return [*dict.fromkeys(named)]

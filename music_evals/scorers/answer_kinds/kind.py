@@ -37,7 +37,9 @@ class AnswerKind:
         weight: what an answer counts in the mean, where the score is a ratio over all answers.
         write: a reference as a model would write it.
         guesses: answers that one may give to all questions, from their references.
-        is_list: whether an answer is a list; without a label a single value is none.
+        is_list: whether an answer may have several values, one a line.
+        is_sure: whether a single value without a label is an answer, though several may be.
+        column: a pattern of the headings of tables and fields of JSON that have the answer.
         is_long: whether an answer may have many lines, and is all that follows its label.
     """
 
@@ -48,4 +50,6 @@ class AnswerKind:
     write: Callable[[str], str] = same
     guesses: Callable[[Sequence[str]], list[str]] = commonest
     is_list: bool = False
+    is_sure: bool = False
+    column: str = ""
     is_long: bool = False

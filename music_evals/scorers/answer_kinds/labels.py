@@ -1,6 +1,8 @@
 """Tags of a vocabulary: a set of them (``labels``), or a list in order (``list``).
 
-Conventions: case, hyphens and underscores do not count. A tag outside the vocabulary counts as a
+Conventions: case, spaces, hyphens, underscores, apostrophes and slashes do not count, and neither
+does an s at the end; "&", "and" and "n" are the same. The longest tag is read first: with
+``drumnbass`` in the vocabulary, "drum and bass" is one. A tag outside the vocabulary counts as a
 wrong one. ``labels`` are worth F1, weighted by the number of tags, so that the weighted mean is
 micro F1 over all clips. ``list`` is right if all of it is. A reference is ``jazz; rock``.
 """
@@ -10,20 +12,34 @@ from collections import Counter
 from collections.abc import Sequence
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
-from music_evals.scorers.readers.words import folded
+from music_evals.scorers.answer_kinds.runs import without_asides
+from music_evals.scorers.readers.words import Vocabulary, folded
 
 BETWEEN = "; "
-_SEPARATORS = re.compile(r"[,;\n•·]+|\s(?:and|&|then)\s|->|→|(?<![\w.])\d+[.)]\s")
-_HEADING = re.compile(r"^[^:]{0,40}:\s*$")
+_SEPARATORS = re.compile(
+    r"(?i)[,;|\n•·#、，]+|[/+]|->|→|\s[–-]\s|\b(?:and then|and|then|und|et|y|e|first|next|finally)\b|&"
+)
+_TAG = "[\ue000-\uf8ff]"  # a tag of the vocabulary, see `Vocabulary.marked`
+_LEAD = r"(?:.*\b(?:is|are|hear|has|have|features?|includes?|contains?|with|of|moves?|goes|ist|sind|son|es)\b|.{0,40}[:：])"
+_NAMED = re.compile(
+    rf"\W*(?:{_LEAD}\W*)??(?:(?:an?|the|some|up|mainly)\s)?\W*({_TAG})(?: music)?\W*(?:[.(:–-]\W.*|\(.*)?|[^(]*\({_TAG}\)\W*",
+    re.DOTALL | re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"(?m)^([^\w\n]*[\ue000-\uf8ff])(?: [–-]|:| \|)[^\n\ue000-\uf8ff]*$"
+)  # of a tag in a line
+_REJECTED = re.compile(r"(?m)^[^\w\n]*[\ue000-\uf8ff][ |:]+(?:no|false|absent)$\n?")
+_ONLY_TAGS = re.compile(rf"(?s)(?:[^\ue000-\uf8ff]*:)?((?:{_TAG}|[\W_]|\b(?:and|then)\b)*)")
+_FILLER = re.compile(r"(?:[^\ue000-\uf8ff\w]|[\d_])*|.{0,40}[:：]\s*", re.DOTALL)
 _NO_TAG = re.compile(r"[\"|:{}=]")  # signs of a table, of JSON, of a sentence
 _MOST_WORDS = 4  # of a tag outside the vocabulary
 _MOST_TAGS = 300
 _SIZES = (1, 2, 3, 5, 8, 13)  # of sets of the commonest tags, as guesses
 
 
-def make(name: str, _: str, vocabulary: Sequence[str]) -> AnswerKind:
-    """Make ``labels`` or ``list``."""
-    tags = {_plain(tag): tag for tag in vocabulary}
+def make(name: str, _: str, vocabulary: Sequence[tuple[str, str]]) -> AnswerKind:
+    """Make ``labels`` or ``list`` of names with their tags."""
+    tags = Vocabulary(vocabulary)
 
     def read(statement: str) -> list[str]:
         named = _tags_in(folded(statement), tags)
@@ -33,7 +49,16 @@ def make(name: str, _: str, vocabulary: Sequence[str]) -> AnswerKind:
 
     if name == "list":
         return AnswerKind(name=name, read=read, score=_is_equal, is_list=True)
-    return AnswerKind(name=name, read=read, score=f1, weight=_weight, guesses=_commonest_tags)
+    return AnswerKind(
+        name=name,
+        read=read,
+        score=f1,
+        weight=_weight,
+        guesses=_commonest_tags,
+        is_list=True,
+        is_sure=True,
+        column="^(?:tag|label|genre|instrument|mood|theme)",
+    )
 
 
 def split_tags(text: str) -> list[str]:
@@ -63,24 +88,28 @@ def _is_equal(answer: str, reference: str) -> float:
     return float(answer == reference)
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"[\s_–-]+", " ", text.casefold()).strip(" .:*'\"`[](){}")
-
-
-def _tags_in(statement: str, tags: dict[str, str]) -> list[str]:
+def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
     """The tags that a list names; nothing if the statement is prose."""
-    if _plain(statement) in tags:
-        return [tags[_plain(statement)]]
-    words = _plain(statement).split()
-    if words and all(word in tags for word in words):
-        return [tags[word] for word in words]
-    pieces = [_plain(_HEADING.sub("", piece)) for piece in _SEPARATORS.split(statement)]
-    pieces = [piece for piece in pieces if piece][: _MOST_TAGS + 1]
-    unknown = [piece for piece in pieces if piece not in tags]
+    if all("," in line for line in without_asides(statement).splitlines()[:-1]):
+        statement = statement.replace("\n", " ")
+    marked = re.sub(rf"({_TAG}) ?\([^()]*\)", r"\1", vocabulary.marked(statement))
+    if match := _ONLY_TAGS.fullmatch(marked):
+        return [vocabulary.tag(sign) for sign in re.findall(_TAG, match[1])][:_MOST_TAGS]
+    marked, _, rest = marked.partition(". ")
+    if re.search(_TAG, rest):
+        return []
+    if "\n" in marked:
+        marked = _REASON.sub(r"\1", _REJECTED.sub("", marked))
+    pieces = [piece.strip() for piece in _SEPARATORS.split(marked) if not _FILLER.fullmatch(piece)]
+    matches = [_NAMED.fullmatch(piece) for piece in pieces]
+    unknown = [piece for piece, match in zip(pieces, matches, strict=True) if not match]
     is_prose = any(len(piece.split()) > _MOST_WORDS or _NO_TAG.search(piece) for piece in unknown)
     if is_prose or len(unknown) == len(pieces) or len(pieces) > _MOST_TAGS:
         return []
-    return [tags.get(piece, piece) for piece in pieces]
+    return [
+        vocabulary.tag(re.findall(_TAG, piece)[0]) if match else vocabulary.restored(piece)
+        for piece, match in zip(pieces, matches, strict=True)
+    ]
 
 
 def _commonest_tags(references: Sequence[str]) -> list[str]:

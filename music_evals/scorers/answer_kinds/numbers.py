@@ -1,4 +1,7 @@
-"""A number, within a tolerance: ``4%`` of the reference, or an absolute one."""
+"""A number, within a tolerance: ``4%`` of the reference, or an absolute one.
+
+A number at BPM is a tempo: if a statement has some, its other numbers do not count.
+"""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +12,12 @@ from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.times import read_numbers
 from music_evals.scorers.readers.words import folded
 
-_DECIMAL = re.compile(r"(?<![A-Za-z0-9.])-?\d{1,7}(?:\.\d{1,6})?(?![\d/])")
+_DECIMAL = re.compile(r"(?<![A-Za-z0-9./])-?\d{1,7}(?:\.\d{1,6})?(?![\d/])")
+_VALUE = r"(\d{1,4}(?:\.\d{1,6})?)"
+_TEMPO = re.compile(
+    rf"(?i)(?:{_VALUE} ?(?:-|to|and|or|bis|或|/) ?)?(?<![\d.]){_VALUE}[ -]?(?:bpm|(?:beats?|quarter notes|crotchets) (?:per|a|each) min|schlage pro min|pulsos por min|拍)"
+    rf"|(?:bpm|tempo|速度|テンポ|♩|quarter(?: note)?)\W{{0,3}}(?:\w+ ){{0,5}}?\W{{0,3}}{_VALUE}(?![\d./-]|,\d| ?(?:to|or|bis)\b)"
+)
 _EXACT = 1e-9
 
 
@@ -24,13 +32,19 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         allowed = tolerance / 100 * abs(expected) if is_share else tolerance
         return float(abs(float(answer) - expected) <= allowed + _EXACT)
 
-    return AnswerKind(name=f"{name}:{argument}" if argument else name, read=_read, score=score)
+    return AnswerKind(
+        name=f"{name}:{argument}" if argument else name,
+        read=_read,
+        score=score,
+        column="tempo|bpm|number|count|value",
+    )
 
 
 def _read(statement: str) -> list[str]:
     text = with_points(affirmed(folded(statement, numbers=True)))
     for part in (without_asides(text), text):
-        decimals = [float(number) for number in _DECIMAL.findall(part)]
+        tempi = [number for match in _TEMPO.findall(part) for number in match if number]
+        decimals = [float(number) for number in tempi or _DECIMAL.findall(part)]
         if values := decimals or [float(value) for value in read_numbers(part).values]:
             return [f"{value:g}" for value in dict.fromkeys(values)]
     return []

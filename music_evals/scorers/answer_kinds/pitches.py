@@ -23,11 +23,13 @@ from music_evals.scorers.readers.pitches import SEMITONES, read_pitches
 from music_evals.scorers.readers.words import folded
 
 _NAMES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
+_NAME = re.compile(r"(?<![A-Za-z0-9])[A-G](?:##|#|bb|b)?\d\b")
 _MIDI = re.compile(r"(?:(?<=\d-)|(?<![A-Za-z0-9.#-]))\d{1,3}(?![A-Za-z0-9#]|\.\d)")
 _HZ = re.compile(r"(?i)(?<![A-Za-z0-9.#])(\d{1,5}(?:\.\d{1,6})?)(?![\d.]*\d)( ?k?hz)?")
 _LABELLED = re.compile(
     r"(?i)midi(?: note)?(?: number| no\.?)?\W{0,3}(?:is |of )?(\d{1,3})(?![\d.]*\d)"
 )
+_COLUMNS = {"midi": "midi", "name": "note|pitch|name", "hz": "hz|freq"}
 _MOST = 500  # pitches of an answer
 _SHARE_OF_HZ = 0.01
 
@@ -46,6 +48,7 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         score=score,
         write=partial(_write, argument),
         is_list=name != "pitch",
+        column=_COLUMNS[argument],
     )
 
 
@@ -91,9 +94,11 @@ def _read_list(spelling: str, is_set: bool, statement: str) -> list[str]:
 def _placed(spelling: str, text: str) -> tuple[str, list[Span]]:
     """A text in plain form, with the places of its pitches."""
     if spelling == "name":
+        text = re.sub(r"\d+\.\d+(?: ?s\b)?", " ", text)
         pitches = read_pitches(text)
         places = [(start, end, _midi_of(*pitch)) for start, end, pitch in pitches.spans]
         return pitches.text, [place for place in places if place[2] >= 0]
+    text = _NAME.sub(" ", text)
     if spelling == "midi":
         spans = [(*match.span(), float(match[0])) for match in _MIDI.finditer(text)]
         return text, [span for span in spans if span[2] <= 127]

@@ -37,7 +37,14 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
 
     guesses = _with_grids if name == "beats" else commonest
     full_name = f"{name}:{argument}" if argument else name
-    return AnswerKind(name=full_name, read=read, score=score, guesses=guesses, is_list=True)
+    return AnswerKind(
+        name=full_name,
+        read=read,
+        score=score,
+        guesses=guesses,
+        is_list=True,
+        column="time|onset|start|beat|second",
+    )
 
 
 def read(statement: str) -> list[str]:

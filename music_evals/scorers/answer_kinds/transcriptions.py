@@ -16,12 +16,10 @@ from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.answer_kinds.pitches import frequency
 
 _WIDTHS = {"notes": 3, "melody": 2}  # numbers in a row
-_ROW = r"\W{{0,3}}(?:\d{{1,4}}[.)]\s+)?({0})(?:{1}({0}))(?:{1}({0}))?\W{{0,3}}"
-_ROWS_BY_SIGN = (
-    re.compile(_ROW.format(r"\d{1,5}(?:\.\d{1,6})?", r"[\s,|–-]+")),
-    re.compile(_ROW.format(r"\d{1,5}(?:,\d{1,6})?", r"[\s|–-]+")),
-)
-"""A row with decimal points, and with decimal commas."""
+_NUMBER = r"\d{1,5}(?:[.,]\d{1,6})?"
+_NO_ROW = re.compile(r"(?<![A-Za-z0-9])[A-G](?:#|b)?\d\b|\([^()]*hz\)", re.IGNORECASE)
+_MIDI = re.compile(rf"(?i)(.*)(midi:? ?{_NUMBER})(.*)", re.DOTALL)
+_MOST_WORDS = 4  # beside the numbers of a row
 _ROWS = 5_000  # of an answer
 _LATEST = 10_000.0  # seconds
 _HIGHEST = {"notes": 127.0, "melody": 20_000.0}
@@ -35,7 +33,11 @@ def make(name: str, *_: object) -> AnswerKind:
 
     def read(statement: str) -> list[str]:
         width = _WIDTHS[name]
-        numbers = [row for line in re.split(r"[\n;]", statement) if (row := _row(line, width))]
+        numbers = [
+            row
+            for line in re.split(r"[\n;]|(?<=[)\]]), ?(?=[(\[])", statement)
+            if (row := _row(line, width))
+        ]
         if not numbers or len(numbers) > _ROWS:
             return []
         rows = np.array(numbers)
@@ -46,11 +48,15 @@ def make(name: str, *_: object) -> AnswerKind:
 
 
 def _row(line: str, width: int) -> list[float]:
-    """The numbers of a line that holds a row and nothing else."""
-    for pattern in _ROWS_BY_SIGN:
-        if match := pattern.fullmatch(line.strip()):
-            numbers = [number.replace(",", ".") for number in match.groups() if number]
-            return [float(number) for number in numbers] if len(numbers) == width else []
+    """The numbers of a line that holds a row and little else."""
+    line = _MIDI.sub(r"\1 \3 \2", _NO_ROW.sub(" ", line))
+    if ". " in line.strip() or len(re.findall(r"[^\W\d_]+", line)) > _MOST_WORDS:
+        return []
+    # Commas are decimal ones if there are no points and too few numbers otherwise.
+    for pattern in (r"\d{1,5}(?:\.\d{1,6})?", _NUMBER):
+        numbers = re.findall(rf"(?<![\w.])-?{pattern}(?![\d.])", line)
+        if len(numbers) == width:
+            return [float(number.replace(",", ".")) for number in numbers]
     return []
 
 

@@ -1,29 +1,46 @@
 """Words that are sung or said: the word error rate, or with ``text:cer`` the character error rate.
 
-Conventions: case and punctuation do not count; of characters, spaces do not count either. The score
-is 1 less the error rate of an answer, at least 0, weighted by the length of the reference. The
-error rates themselves are over all answers and may exceed 1.
+``name`` is the name of a person, a piece or an instrument, right or wrong; see `readers.names`.
 
-Source: jiwer.
+Conventions: both texts are normalised as papers do, English words by Whisper's normaliser (numbers,
+contractions, British spelling), Chinese characters to simplified ones; case and punctuation do not
+count, and of characters, spaces do not count either. The score is 1 less the error rate of an
+answer, at least 0, weighted by the length of the reference. The error rates themselves are over all
+answers and may exceed 1. Marks of subtitles are not words.
+
+Source: jiwer; A. Radford and others, "Robust Speech Recognition via Large-Scale Weak Supervision",
+appendix C.
 """
 
 import re
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache, lru_cache
+from typing import Any
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
+from music_evals.scorers.readers.checking import affirmed
+from music_evals.scorers.readers.names import is_same_name, name_words
+from music_evals.scorers.readers.words import folded
 
 _MOST = 20_000  # characters of an answer
 # Marks of sections and times, and lines in brackets.
 _NOT_SUNG = re.compile(r"\[[^\]\n]{0,40}\]|(?m:^\([^()\n]{0,200}\)$)")
 _LEAD = re.compile(
-    r"(?i)\A[^\n:：]{0,120}(?:lyrics|words|transcri|sings?\b|singer|text|歌词)[^\n:：]{0,80}[:：]"
+    r"(?i)\A[^\n:：]{0,120}(?:lyrics|words|transcri|sings?\b|singer|text|歌[词詞])[^\n:：]{0,80}[:：]"
 )
+_QUOTED = re.compile(r"[^\n:：]{0,120}[:：]\s*[„“\"](?P<words>[^“”„\"]+)[“”\"][^\n]{0,200}")
+# A paragraph of one line behind the words, which unlike them is a sentence.
+_REMARK = re.compile(r"(?s)(?P<words>.*[^.!?)\n])\n\s*\n[^\n]*[.!)]")
+_MOST_OF_NAME = 12  # words
 _NO_WORD = re.compile(r"[^\w\s']+")
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make ``text`` or ``text:cer``."""
+    """Make ``text``, ``text:cer`` or ``name``."""
+    if name == "name":
+        return AnswerKind(name=name, read=_read_name, score=_score_name)
     is_cer = argument == "cer"
 
     def score(answer: str, reference: str) -> float:
@@ -39,6 +56,7 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         score=score,
         weight=weight,
         guesses=_with_nothing,
+        column="lyric|text|word|transcri",
         is_long=True,
     )
 
@@ -53,7 +71,33 @@ def plain_words(text: str) -> str:
     return " ".join(_NO_WORD.sub(" ", folded).split())
 
 
-def count_errors(answer: str, reference: str, *, is_cer: bool) -> tuple[int, int]:
+@cache
+def _normaliser(name: str) -> Any:
+    """A normaliser of English words, or of Chinese characters."""
+    if name == "zh":
+        from opencc import OpenCC
+
+        return OpenCC("t2s").convert
+    from whisper_normalizer.english import EnglishTextNormalizer
+
+    return EnglishTextNormalizer()
+
+
+@lru_cache(maxsize=10_000)
+def normal_words(text: str, *, is_cer: bool) -> str:
+    """Return a text as papers compare it: characters, or English words.
+
+    >>> normal_words("2 hearts won't change colour", is_cer=False)
+    '2 hearts will not change color'
+    """
+    if is_cer:
+        return plain_words(str(_normaliser("zh")(text))).replace(" ", "")
+    return plain_words(str(_normaliser("en")(text)))
+
+
+def count_errors(
+    answer: str, reference: str, *, is_cer: bool, is_raw: bool = False
+) -> tuple[int, int]:
     """Return the number of errors of an answer, and the length of the reference, at least 1.
 
     >>> count_errors("let it bee", "let it be", is_cer=False)
@@ -61,9 +105,10 @@ def count_errors(answer: str, reference: str, *, is_cer: bool) -> tuple[int, int
     """
     import jiwer
 
-    given, expected = plain_words(answer)[:_MOST], plain_words(reference)
-    if is_cer:
-        given, expected = given.replace(" ", ""), expected.replace(" ", "")
+    texts = [plain_words(text)[:_MOST] for text in (reference, answer)]
+    if not is_raw:
+        texts = [normal_words(text[:_MOST], is_cer=is_cer) for text in (reference, answer)]
+    expected, given = (text.replace(" ", "") if is_cer else text for text in texts)
     if not expected:
         return 0, 1
     compare = jiwer.process_characters if is_cer else jiwer.process_words
@@ -73,9 +118,29 @@ def count_errors(answer: str, reference: str, *, is_cer: bool) -> tuple[int, int
 
 
 def _read(statement: str) -> list[str]:
-    text = _NOT_SUNG.sub("", statement).strip()
-    words = _LEAD.sub("", text, count=1).strip('*`"“”„> \n')
+    text = statement
+    if "-->" in text:
+        from pysubs2 import SSAFile
+        from pysubs2.exceptions import Pysubs2Error
+
+        with suppress(Pysubs2Error):
+            text = "\n".join(event.plaintext for event in SSAFile.from_string(text))
+    text = _NOT_SUNG.sub("", text).strip()
+    if remark := _REMARK.fullmatch(text):
+        text = remark["words"]
+    if quoted := _QUOTED.fullmatch(text):
+        text = quoted["words"]
+    words = _LEAD.sub("", text, count=1).strip('*`"“”„「」> \n')
     return [words] if words else []
+
+
+def _read_name(statement: str) -> list[str]:
+    words = name_words(affirmed(folded(statement)))
+    return [" ".join(words)] if 0 < len(words) <= _MOST_OF_NAME else []
+
+
+def _score_name(answer: str, reference: str) -> float:
+    return float(is_same_name(answer, reference) is True)
 
 
 def _with_nothing(references: Sequence[str]) -> list[str]:

@@ -17,7 +17,7 @@ the reference has an octave, an answer without it is wrong; lists are sets. ``cl
 sets. ``measures``: sets; the first measure is enough for "starting at measure 9". ``duration``:
 judges decide on a note in the place of a rest. ``numeral``: judges decide on numerals that differ
 in case alone, because the published questions ask for capitals whatever the chord's quality.
-``text`` is for judges, except a few closed terms (inversions, textures, dynamics …).
+``name``: see `names`. ``text`` is for judges, except a few closed terms (inversions, textures, dynamics …).
 
 Source: arXiv 2511.20697, section 3.3 ("V-I" and "authentic cadence"); the rules are this project's.
 """
@@ -38,6 +38,7 @@ from music_evals.scorers.readers.chords import (
     read_numerals,
 )
 from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.names import is_same_name
 from music_evals.scorers.readers.patterns import pattern
 from music_evals.scorers.readers.pitches import read_keys, read_pitches
 from music_evals.scorers.readers.refusals import is_refusal
@@ -55,7 +56,7 @@ from music_evals.scorers.readers.words import Extraction, find_terms, folded, te
 AnswerType = Literal[
     "yes_no", "pitch", "pitches", "key", "metre", "clef", "number", "measures", "duration",
     "chord", "numeral",
-    "cadence", "text",
+    "cadence", "name", "text",
 ]  # fmt: skip
 ANSWER_TYPES: tuple[AnswerType, ...] = get_args(AnswerType)
 READERS: dict[str, Callable[[str], Extraction]] = {
@@ -98,6 +99,7 @@ _RIGHT = Checked("answered", True)
 _WRONG = Checked("answered", False)
 _SEVERAL = Checked("several", False)
 _UNREADABLE = Checked("unreadable", None)
+_NAMED = {True: _RIGHT, False: _WRONG, None: _UNREADABLE}
 _pattern = partial(pattern, "phrases")
 
 
@@ -191,6 +193,8 @@ def _check_statement(answer: str, expected: str, answer_type: str) -> Checked:
     if is_refusal(answer):
         return Checked("refused", False)
     is_none = expected.rstrip(". ").lower() in _NONE
+    if answer_type == "name" and _text_reader(expected) is _nothing:
+        return _NAMED[is_same_name(affirmed(answer), expected)]
     if answer_type == "yes_no":
         return _check_yes_no(answer, "No" if is_none else expected)
     read = READERS.get(answer_type) or _text_reader(expected)
@@ -452,8 +456,8 @@ def answer_type_of(question: str, answer: str) -> AnswerType:
     if re.match(r"(?i)(?:(?:in|between) measures? [\d\W]{1,12})?(?:is|are|does|do)\b", question):
         return "yes_no" if is_none else "text"
     asked = next((name for name in _ASKED if _pattern(f"asks_{name}").search(question)), None)
-    if asked is None:
-        return "text"
+    if asked in (None, "name"):
+        return asked or "text"
     reading = READERS[asked](expected)
     if not is_none and not (reading.values and reading.is_pure):
         return "text"
@@ -461,6 +465,6 @@ def answer_type_of(question: str, answer: str) -> AnswerType:
 
 
 _ASKED: tuple[AnswerType, ...] = (
-    "clef", "metre", "number", "numeral", "pitch", "pitches", "duration", "key", "cadence",
+    "name", "clef", "metre", "number", "numeral", "pitch", "pitches", "duration", "key", "cadence",
     "chord", "measures",
 )  # fmt: skip

@@ -29,6 +29,7 @@ from itertools import chain
 from string import ascii_uppercase
 
 from music_evals.scorers.readers import Reading
+from music_evals.scorers.readers.chords import other_names
 from music_evals.scorers.readers.cleaning import clean_reply, plain_letters
 from music_evals.scorers.readers.patterns import Match, filled, load
 from music_evals.scorers.readers.refusals import is_refusal
@@ -507,7 +508,7 @@ def _names(option: str) -> Iterator[str]:
     """
     bracketed = re.fullmatch(r"(.+?)\s*[({（](.+)[)}）]", option)
     after_yes = _pattern("after_yes_or_no").match(option)
-    texts = [option]
+    texts = [option, *other_names(option)]
     for match in filter(None, (bracketed, after_yes)):
         texts += match.groups()
     yield from filter(None, map(_folded, texts))

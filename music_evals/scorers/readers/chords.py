@@ -16,6 +16,7 @@ from music_evals.scorers.readers.words import (
     TERMS,
     Extraction,
     extract,
+    folded,
     in_digits,
     rewritten,
     translated,
@@ -41,6 +42,7 @@ _ON = re.compile(
     rf"\b(?P<quality>{_QUALITY})(?: chord| triad)? ?(?:on|auf|sur|su|sobre|built on) "
     r"(?P<root>[A-Ga-g](?:##|#|bb|b)?)(?![A-Za-z0-9])"
 )
+_SIGNS = {shift: sign for sign, shift in SHIFTS.items() if sign != "x"}
 _INVERSIONS = ("root", "first", "second", "third")
 _BASS = {0: 0, 2: 1, 4: 2, 6: 3}  # inversions by the steps from root to bass
 _KINDS = load("theory")["chords"]
@@ -78,6 +80,31 @@ def _chord(match: Match) -> Hashable:
     if match["bass"]:
         inversion = _BASS.get(_steps(match["letter"].upper(), match["bass"]), -1)
     return match["letter"].upper(), SHIFTS[match["sign"] or ""], quality, inversion
+
+
+_IS_CHORD = re.compile(r"[A-G](?:#|b|♯|♭|[ -](?:sharp|flat)\b)?(?:\S{0,9}|(?:[ -][\w-]+){1,3})")
+
+
+def other_names(option: str) -> list[str]:
+    """What an option is also called: a chord by its meaning, a compound in one word or several.
+
+    >>> other_names("hip-hop"), "F# minor" in other_names("F#m"), other_names("Dark blue")
+    (['hip hop', 'hiphop'], True, ['Dark blue', 'Darkblue'])
+    """
+    if _IS_CHORD.fullmatch(option):
+        values = read_chords(folded(option)).values
+        if len(values) == 1 and values[0][0] and values[0][3] is None:
+            letter, shift, quality, _ = values[0]
+            root = letter + _SIGNS[shift]
+            symbols = [symbol for symbol in TERMS["symbols"][quality] if "M" not in symbol]
+            names = [f"{root} {word}" for word in TERMS["qualities"].get(quality, ())]
+            names += [f"{root}{symbol}" for symbol in symbols] + [
+                f"{root} {symbol}" for symbol in symbols
+            ]
+            return [name for name in names if name not in ("Am", "A m", "A min")]
+    if re.fullmatch("[A-Za-z]{2,}[ -][A-Za-z]{2,}", option):
+        return [re.sub("[ -]", joint, option) for joint in (" ", "")]
+    return []
 
 
 def _steps(root: str, note: str) -> int:

@@ -7,7 +7,7 @@ are read.
 
 import re
 import unicodedata
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -115,6 +115,50 @@ def find_terms(text: str, table: str) -> Extraction:
     """The terms of a table that a text names."""
     words, names = _translation(table)
     return extract(text, words, lambda match: names[(match.lastindex or 1) - 1].strip())
+
+
+_JOINT = r"[ _'/.+-]{0,3}"  # between letters of a name, which do not count
+_AND = r"(?:n|and|&)"
+
+
+def squashed(name: str) -> str:
+    """A name as names are compared.
+
+    >>> squashed("Rock & Roll"), squashed("rock'n'roll")
+    ('rocknroll', 'rocknroll')
+    """
+    plain = re.sub(r"(?<![a-z])(?:and|&|n)(?![a-z])", "n", unaccented(name).casefold())
+    return re.sub(r"[\W_]", "", plain)
+
+
+class Vocabulary:
+    """Names that are compared without case, spaces, hyphens and the like, with what each means."""
+
+    def __init__(self, names: Sequence[tuple[str, str]]) -> None:
+        self.tags: list[str] = [*dict(names).values()]
+        self._signs: list[str] = []
+        patterns, plain_names = [], {squashed(name) for name, _ in names}
+        for name, tag in sorted(names, key=lambda pair: -len(pair[0])):
+            plain = squashed(name)
+            letters = [_AND if letter == "n" else re.escape(letter) for letter in plain]
+            other = plain[:-1] if plain.endswith("s") else f"{plain}s"
+            ending = "" if other in plain_names else f"{'' if plain.endswith('s') else 's'}?"
+            patterns.append(rf"({_JOINT.join(letters)}{ending})")
+            self._signs.append(chr(0xE000 + self.tags.index(tag)))
+        self._pattern = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
+
+    def marked(self, text: str) -> str:
+        """A text with a sign for each name, the longest first."""
+        text = re.sub("[\ue000-\uf8ff]", " ", text)
+        return self._pattern.sub(lambda match: self._signs[(match.lastindex or 1) - 1], text)
+
+    def restored(self, text: str) -> str:
+        """A text with its names for the signs, in small letters."""
+        return re.sub("[\ue000-\uf8ff]", lambda match: self.tag(match[0]), text).casefold()
+
+    def tag(self, sign: str) -> str:
+        """The tag of a sign."""
+        return self.tags[ord(sign) - 0xE000]
 
 
 _READ_AS_VALUES = frozenset(load("theory")["read_as_values"])

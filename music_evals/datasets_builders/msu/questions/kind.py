@@ -23,6 +23,7 @@ AnswerType = Literal[
     "chord",
     "numeral",
     "cadence",
+    "name",
     "text",
 ]
 """Form of an answer, which decides the rule that checks it; only judges can check ``text``.

@@ -1,0 +1,147 @@
+"""Where a reply gives an answer, and the lines of the answer without the marks of its layout.
+
+A statement goes from its label to the end, or to prose that follows. Its layout may be one line,
+wrapped lines, bullets, numbers, a table, JSON, bold or a code fence; kinds of answers read lines.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from music_evals.scorers.readers.checking import after_label, statements
+
+_FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~)[\w-]*[ \t]*$\n?")
+_EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
+_BULLET = re.compile(r"^\s*(?:(?:[-*+•·▪◦–]|\\item)\s+|[>|]\s*)+")
+_NUMBER = re.compile(r"\(?(?:[^\W\d_]{2,12}\s?#?|#)?(\d{1,4})(?:[.):：]\)?\s+|\s?[–-]\s+|\s*\|\s*)")
+_INLINE = re.compile(r"(?<=\S)[ ,;]+(?=\d{1,3}\)\s)")
+_RULE = re.compile(r"[\s|:]*-[\s|:-]*")
+_LEAD = re.compile(r"(?m)^[^|\n]{0,200}[:：][^\w\n]{0,4}\n+")
+_HEADING = re.compile(r"\W{0,4}[A-Z][\w ]{2,30}[:：]")
+_PIECES = re.compile(r"[,;:|→]|\sand\s|\s[–-]\s")
+_COLUMNS = 2  # of a table that are read as they are
+_WORDS_OF_PROSE = 5
+_ANSWERS = ("answer", "final_answer", "value", "result", "response", "output")  # fields of JSON
+
+
+def marked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[str]:
+    """Yield what a reply marks as its answer, the last first; of a list all, else one line first.
+
+    >>> [*marked_statements("Final Answer:\\n- up\\n- down", is_list=True, is_long=False)]
+    ['- up\\n- down']
+    """
+    start, end = re.search(r"(?m)^\s*[\[{]", text), max(text.rfind("]"), text.rfind("}")) + 1
+    if start and _from_json(text[start.start() : end]) is not None:
+        yield text[start.start() : end]
+    if is_long:
+        yield after_label(text)
+        return
+    for statement in statements(text, marked_only=True):
+        block, line = _block(statement), statement.strip().partition("\n")[0]
+        yield from (block, line) if is_list or line[:1] in "|`" else (line, block)
+
+
+def answer_in_line(reply: str) -> str:
+    """Return a reply whose label has its answer below, in whatever layout, with it in the line.
+
+    >>> answer_in_line("It swings.\n\n**Final Answer:**\n\n1. jazz")
+    'It swings.\n\n**Final Answer:**jazz'
+    """
+    below = after_label(reply)
+    block = _block(below)
+    if not block or "\n" not in below[: below.find(block)]:
+        return reply
+    return reply.removesuffix(below) + laid_out(block)
+
+
+def unmarked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[str]:
+    """Yield where a reply without a label may have its answer; a list may follow a colon."""
+    if is_long:
+        yield text
+        return
+    if is_list:
+        leads = [*_LEAD.finditer(text)]
+        yield from (_block(text[lead.end() :]) for lead in leads[-1:])
+        yield _block(text)
+    yield from statements(text)
+
+
+def _block(text: str) -> str:
+    """The lines of a text up to prose."""
+    lines, is_new, has_items = [], False, False
+    for line in text.strip().splitlines():
+        is_item = _BULLET.match(line) or _NUMBER.match(line)
+        is_other = is_new and (has_items or _HEADING.match(line))
+        is_prose = line.strip() and not is_item and (is_other or _is_prose(line))
+        if lines and is_prose:
+            break
+        is_new = not line.strip()
+        has_items = has_items or bool(is_item)
+        lines.append(line)
+    return "\n".join(lines).strip()
+
+
+def _is_prose(line: str) -> bool:
+    pieces = _PIECES.split(line)
+    return any(len(re.findall(r"[^\W\d_]{2,}", piece)) >= _WORDS_OF_PROSE for piece in pieces)
+
+
+def laid_out(statement: str, column: str = "") -> str:
+    """Return the lines of a statement without the marks of its layout.
+
+    Args:
+        statement: what a reply marks as its answer.
+        column: a pattern of the heading of the column, or the name of the field, with the answer.
+
+    >>> laid_out("| # | note |\\n|---|---|\\n| 1 | C4 |\\n| 2 | E4 |"), laid_out('{"tags": ["pop"]}')
+    ('C4\\nE4', 'pop')
+    """
+    text = _FENCE.sub("", statement).strip()
+    content, pattern = _from_json(text), re.compile(column or "$.", re.IGNORECASE)
+    if content is not None:
+        return _values(content, pattern)
+    lines = _EMPHASIS.sub("", text).splitlines()
+    if len(lines) > 2 and "|" in lines[0] and _RULE.fullmatch(lines[1]):
+        rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
+        own = [place for place, name in enumerate(rows[0]) if pattern.search(name)]
+        if len(own) == 1 and len(rows[0]) > _COLUMNS:
+            rows = [row[own[0] :][:1] for row in rows]
+        lines = [" | ".join(row) for row in rows[2:]]
+    elif len(lines) == 1:
+        lines = _INLINE.sub("\n", lines[0]).splitlines()
+    return "\n".join(_without_numbers([_BULLET.sub("", line).strip() for line in lines]))
+
+
+def _without_numbers(lines: list[str]) -> list[str]:
+    """Lines without the numbers 1, 2, 3 … ahead of them."""
+    matches = [_NUMBER.match(line) for line in lines]
+    numbers = [int(match[1]) for match in matches if match]
+    if not numbers or numbers != [*range(min(numbers[0], 1), len(numbers) + min(numbers[0], 1))]:
+        return lines
+    return [
+        line[match.end() :] if match else line for line, match in zip(lines, matches, strict=True)
+    ]
+
+
+def _from_json(text: str) -> Any:
+    """An array or object, else None."""
+    try:
+        content = json.loads(text, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, list | dict) else None
+
+
+def _values(content: Any, own: re.Pattern[str]) -> str:
+    """The values of an array, of the fields with the answer, or of all fields, a line each."""
+    if isinstance(content, list):
+        return "\n".join(_values(row, own).replace("\n", ", ") for row in content)
+    if not isinstance(content, dict):
+        return str(content)
+    answers = [content[name] for name in content if name in _ANSWERS]
+    answers = answers or [value for name, value in content.items() if own.search(name)]
+    answers = answers or [value for value in content.values() if isinstance(value, list)]
+    if answers or len(content) == 1:
+        return _values([*answers, *content.values()][0], own)
+    return "\n".join(f"{name}: {_values(value, own)}" for name, value in content.items())

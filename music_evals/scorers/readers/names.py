@@ -1,0 +1,61 @@
+"""Comparing names of composers, pieces and instruments.
+
+Case, accents, articles, years, and the order of "Bach, Johann Sebastian" do not count. Given names
+may be initials or missing; a surname alone is the composer whom it usually means. A name that
+shares no word with the reference is another one; of a name that shares some, only a musician can
+say.
+"""
+
+import re
+from difflib import get_close_matches
+
+from music_evals.scorers.readers.patterns import load, pattern
+from music_evals.scorers.readers.refusals import unaccented
+
+_LEAD = re.compile(
+    r"\W*(?:.{0,80}?\b(?:composer|title|piece|work|instruments?|parts?|name|komponist|titel)\b"
+    r".{0,30}?(?:\b(?:is|are|ist|es)\b|:|=)"
+    r"|.{0,60}?\b(?:by|titled|called|entitled|played on|written for|von)\b|it(?:'s| is))\W+"
+)
+_ASIDE = re.compile(r"\([^()]*\d{4}[^()]*\)|\b1[4-9]\d\d\b")
+_NO_NAME = re.compile(r"\b(?:the|an?|der|die|das|la|le|les|il|el|of|and|for)\b|[^\w\s]|_")
+_SIMILAR = 0.75  # of two spellings of a given name
+_MOST = 8  # words of a name
+
+
+def name_words(text: str) -> list[str]:
+    """The words of a name as they are compared.
+
+    >>> name_words("The composer is J. S. Bach (1685–1750).")
+    ['j', 's', 'bach']
+    """
+    plain = _LEAD.sub("", _ASIDE.sub(" ", unaccented(text).casefold()), count=1)
+    return re.sub("(?<=[aou])e(?=[^aeiou])", "", _NO_NAME.sub(" ", plain)).split()
+
+
+def is_same_name(answer: str, reference: str) -> bool | None:
+    """Return whether two names are of the same; None if only a musician can say.
+
+    >>> is_same_name("W. A. Mozart", "Wolfgang Amadeus Mozart"), is_same_name("Verdi", "Puccini")
+    (True, False)
+    >>> is_same_name("Bach", "Carl Philipp Emanuel Bach") is None
+    True
+    """
+    words, own = name_words(answer), name_words(reference)
+    if not words or pattern("phrases", "choice").search(answer):
+        return None
+    if sorted(words) == sorted(own) or f" {' '.join(own)} " in f" {' '.join(words)} ":
+        return True
+    surname, given = own[-1], [word for word in words if word != own[-1]]
+    if len(given) < len(words) and len(surname) > 2:
+        usual = load("names")["usual"].get(surname, " ".join(own))
+        is_usual = bool(given) or usual == " ".join(own)
+        return True if is_usual and all(_is_in(word, own) for word in given) else None
+    shares = {*words} & {*own}
+    return False if len(words) <= _MOST and not shares else None
+
+
+def _is_in(word: str, names: list[str]) -> bool:
+    """Whether a given name, or its initial, is among names."""
+    is_initial = any(name.startswith(word) for name in names)
+    return is_initial or bool(get_close_matches(word, names, 1, _SIMILAR))
