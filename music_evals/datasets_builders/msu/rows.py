@@ -18,7 +18,7 @@ from music_evals.datasets_builders.dataset_io import FileCell, Provenance, Text,
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 
 NAME = "msu"
-VERSION = "2.9.0"
+VERSION = "2.10.0"
 DEFAULT_SEED = 1
 
 Split = Literal["train", "validation", "test"]

@@ -36,7 +36,7 @@ from music_evals.solvers.media import limit_media, with_media
 from music_evals.solvers.replies import MAX_RETRIES, reply
 from music_evals.solvers.stimulus import Stimulus, apply_stimulus, messages_of
 
-VERSION = "1.2.0"  # of all tasks; a change that alters scores changes it
+VERSION = "1.3.0"  # of all tasks; a change that alters scores changes it
 _TOLERATED_SHARE = 0.1
 _TOLERATED_ERRORS = 4  # which small tasks survive too
 
