@@ -17,12 +17,17 @@ from music_evals.scorers.readers.words import Vocabulary, folded
 
 BETWEEN = "; "
 _SEPARATORS = re.compile(
-    r"(?i)[,;|\n•·#、，]+|[/+]|->|→|\s[–-]\s|\b(?:and then|and|then|und|et|y|e|first|next|finally)\b|&"
+    r"(?i)[,;|\n•·#、，]+|[/+]|->|→|\s[–-]\s|&"
+    r"|\b(?:and then|and|then|und|et|y|e|first|next|finally)\b"
 )
 _TAG = "[\ue000-\uf8ff]"  # a tag of the vocabulary, see `Vocabulary.marked`
-_LEAD = r"(?:.*\b(?:is|are|hear|has|have|features?|includes?|contains?|with|of|moves?|goes|ist|sind|son|es)\b|.{0,40}[:：])"
+_LEAD = (
+    r"(?:.*\b(?:is|are|hear|has|have|features?|includes?|contains?|with|of|moves?|goes|ist|sind|son"
+    r"|es)\b|.{0,40}[:：])"
+)
 _NAMED = re.compile(
-    rf"\W*(?:{_LEAD}\W*)??(?:(?:an?|the|some|up|mainly)\s)?\W*({_TAG})(?: music)?\W*(?:[.(:–-]\W.*|\(.*)?|[^(]*\({_TAG}\)\W*",
+    rf"\W*(?:{_LEAD}\W*)??(?:(?:an?|the|some|up|mainly)\s)?\W*({_TAG})(?: music)?\W*"
+    rf"(?:[.(:–-]\W.*|\(.*)?|[^(]*\({_TAG}\)\W*",
     re.DOTALL | re.IGNORECASE,
 )
 _REASON = re.compile(
