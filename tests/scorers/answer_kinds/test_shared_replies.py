@@ -11,6 +11,7 @@ from music_evals.benchmarks import load
 from music_evals.scorers.answer_kinds import judge_typed, kind_of
 from music_evals.scorers.answer_kinds.statements import answer_in_line
 from music_evals.scorers.readers.choices import read_choice
+from tests.scorers.every_scorer import TYPED as TYPED_REFERENCES
 
 ROOT = Path(__file__).resolve().parents[3]
 SHARED = ROOT.parent / "shared" / "data" / "replies"
@@ -37,7 +38,7 @@ def outcome(case: dict[str, Any]) -> str:
         is_right = given == expected
     else:
         kind = kind_of(kind_name, options, aliases)
-        reference = expected if expected is not None else "60"
+        reference = expected if expected is not None else TYPED_REFERENCES.get(kind_name, "60")
         verdict = judge_typed(case["reply"], reference, kind)
         given = verdict.reading.answer
         is_right = given is None if expected is None else verdict.value >= 0.99
@@ -46,11 +47,11 @@ def outcome(case: dict[str, Any]) -> str:
     return "unread" if given is None else "misread"
 
 
-TYPED = lines_of(SHARED / "typed.jsonl")
+TYPED_CASES = lines_of(SHARED / "typed.jsonl")
 THREADS = lines_of(SHARED / "from_threads.jsonl")
 
 
-@pytest.mark.parametrize("case", TYPED, ids=lambda case: case["reply"][:40])
+@pytest.mark.parametrize("case", TYPED_CASES, ids=lambda case: case["reply"][:40])
 def test_labelled_replies_of_the_kinds(case: dict[str, Any]) -> None:
     assert outcome(case) == "right"
 
