@@ -50,8 +50,9 @@ def reward(
     def answer(number: int, line: bytes) -> dict[str, Any]:
         try:
             entry = json.loads(line)
+            is_cut = bool(entry.get("is_cut"))
             return score(
-                task, entry["row"], entry["reply"], reasoned=reasoned, pieces=pieces
+                task, entry["row"], entry["reply"], is_cut=is_cut, reasoned=reasoned, pieces=pieces
             )._asdict()
         except (TypeError, KeyError):
             return {"error": f'line {number}: it is no object with "row" and "reply"'}

@@ -34,10 +34,11 @@ _REASON = re.compile(
     r"(?m)^([^\w\n]*[\ue000-\uf8ff])(?: [–-]|:| \|)[^\n\ue000-\uf8ff]*$"
 )  # of a tag in a line
 _REJECTED = re.compile(r"(?m)^[^\w\n]*[\ue000-\uf8ff][ |:]+(?:no|false|absent)$\n?")
-_ONLY_TAGS = re.compile(rf"(?s)(?:[^\ue000-\uf8ff]*:)?((?:{_TAG}|[\W_]|\b(?:and|then)\b)*)")
+_ONLY_TAGS = re.compile(rf"(?s)(?:[^\ue000-\uf8ff]*:)?((?:{_TAG}|[^\w\ue000-\uf8ff]|_|\b(?:and|then)\b)*)")
 _FILLER = re.compile(r"(?:[^\ue000-\uf8ff\w]|[\d_])*|.{0,40}[:：]\s*", re.DOTALL)
 _NO_TAG = re.compile(r"[\"|:{}=]")  # signs of a table, of JSON, of a sentence
 _MOST_WORDS = 4  # of a tag outside the vocabulary
+_LONGEST = 150  # characters of a piece
 _MOST_TAGS = 300
 _SIZES = (1, 2, 3, 5, 8, 13)  # of sets of the commonest tags, as guesses
 
@@ -106,7 +107,7 @@ def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
     if "\n" in marked:
         marked = _REASON.sub(r"\1", _REJECTED.sub("", marked))
     pieces = [piece.strip() for piece in _SEPARATORS.split(marked) if not _FILLER.fullmatch(piece)]
-    matches = [_NAMED.fullmatch(piece) for piece in pieces]
+    matches = [_NAMED.fullmatch(piece[:_LONGEST]) for piece in pieces]
     unknown = [piece for piece, match in zip(pieces, matches, strict=True) if not match]
     is_prose = any(len(piece.split()) > _MOST_WORDS or _NO_TAG.search(piece) for piece in unknown)
     if is_prose or len(unknown) == len(pieces) or len(pieces) > _MOST_TAGS:

@@ -19,6 +19,7 @@ _WIDTHS = {"notes": 3, "melody": 2}  # numbers in a row
 _NUMBER = r"\d{1,5}(?:[.,]\d{1,6})?"
 _NO_ROW = re.compile(r"(?<![A-Za-z0-9])[A-G](?:#|b)?\d\b|\([^()]*hz\)", re.IGNORECASE)
 _MIDI = re.compile(rf"(?i)(.*)(midi:? ?{_NUMBER})(.*)", re.DOTALL)
+_LONGEST = 200  # characters of a row
 _MOST_WORDS = 4  # beside the numbers of a row
 _ROWS = 5_000  # of an answer
 _LATEST = 10_000.0  # seconds
@@ -49,6 +50,8 @@ def make(name: str, *_: object) -> AnswerKind:
 
 def _row(line: str, width: int) -> list[float]:
     """The numbers of a line that holds a row and little else."""
+    if len(line) > _LONGEST:
+        return []
     line = _MIDI.sub(r"\1 \3 \2", _NO_ROW.sub(" ", line))
     if ". " in line.strip() or len(re.findall(r"[^\W\d_]+", line)) > _MOST_WORDS:
         return []
