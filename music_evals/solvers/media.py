@@ -8,6 +8,7 @@ the message says why.
 """
 
 import base64
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImag
 from inspect_ai.solver import Generate, Solver, TaskState
 from inspect_ai.util import sample_limits, suspend_working_limit
 
+from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.audio.rendering import render_mp3
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.pictures import opening
@@ -35,6 +37,8 @@ writes.
 LONGEST = 8_000
 """Characters of ABC that is drawn and played, which takes about ten seconds."""
 SHOWN = 10  # samples of a run that are shown by default
+_MASKED = re.compile(r"^[LM]: *\?.*\n", re.MULTILINE)
+_METRE = re.compile(r"^M:.*\n", re.MULTILINE)
 NOTE = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
@@ -110,9 +114,14 @@ def render_media(media: Mapping[str, Any]) -> list[Content]:
         reason = f"{len(abc):,} characters, and at most {LONGEST:,} are drawn"
         content.append(ContentText(text=f"No picture, no sound: the score has {reason}."))
     elif abc:
-        content += _rendered("picture", partial(_engraved_abc, abc)) + _rendered(
-            "sound", partial(_played_abc, abc)
-        )
+        try:
+            tune = _read_abc(abc)
+        except Exception as error:
+            content.append(_missing("No picture, no sound", error))
+        else:
+            content += _rendered("picture", partial(_engraved, tune)) + _rendered(
+                "sound", partial(_played, tune)
+            )
     if text := media.get("lilypond"):
         content += _rendered(
             "picture", partial(opening, text, limits=LIMITS, cache=lilypond_cache())
@@ -120,22 +129,43 @@ def render_media(media: Mapping[str, Any]) -> list[Content]:
     return content
 
 
-def _engraved_abc(abc: str) -> bytes:
-    from music21 import converter
+def _read_abc(abc: str) -> Any:
+    """Read a tune in the measures of its bar lines, also if they are too long; a metre or note
+    length that a question masks is left out.
+    """
+    from music21.abcFormat import ABCMetadata
+
+    plain = plain_abc(_MASKED.sub("", abc))
+    metres = {*_METRE.findall(plain)}
+    if len(metres) != 1:
+        return parse_plain(plain)
+    # music21 divides a measure that is longer than the metre.
+    score = parse_plain(_METRE.sub("", plain))
+    field = ABCMetadata(metres.pop().strip())
+    field.preParse()
+    for part in list(score.parts) or [score]:
+        measures = list(part.getElementsByClass("Measure"))
+        if not measures:
+            continue
+        measures[0].timeSignature = field.getTimeSignatureObject()
+        if measures[0].timeSignature and measures[0].barDurationProportion() < 1:
+            measures[0].padAsAnacrusis()
+            for number, measure in enumerate(measures):
+                measure.number = number
+    return score
+
+
+def _engraved(tune: Any) -> bytes:
     from music21.musicxml.m21ToXml import GeneralObjectExporter
 
     # Not by verovio alone, which misreads tuplets in ABC.
-    return engrave_pages(
-        GeneralObjectExporter(converter.parseData(abc, format="abc")).parse().decode()
-    )[0]
+    return engrave_pages(GeneralObjectExporter(tune).parse().decode())[0]
 
 
-def _played_abc(abc: str) -> bytes:
-    from music21 import converter, midi
+def _played(tune: Any) -> bytes:
+    from music21 import midi
 
-    return render_mp3(
-        midi.translate.music21ObjectToMidiFile(converter.parseData(abc, format="abc")).writestr()
-    )
+    return render_mp3(midi.translate.music21ObjectToMidiFile(tune).writestr())
 
 
 def _rendered(
@@ -145,8 +175,12 @@ def _rendered(
         data = render()
     # LilyPond or the SoundFont may be missing, or the text may have an error on purpose.
     except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200].replace("`", "'")
-        return [ContentText(text=f"No {kind}: `{reason}`")]
+        return [_missing(f"No {kind}", error)]
     if kind == "sound":
         return [ContentAudio(audio=data_uri(data or b"", "audio/mpeg"), format="mp3")]
     return [ContentImage(image=data_uri(data, "image/png"))] if data else []
+
+
+def _missing(what: str, error: Exception) -> ContentText:
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200].replace("`", "'")
+    return ContentText(text=f"{what}: `{reason}`")
