@@ -37,7 +37,7 @@ writes.
 LONGEST = 8_000
 """Characters of ABC that is drawn and played, which takes about ten seconds."""
 SHOWN = 10  # samples of a run that are shown by default
-_MASKED = re.compile(r"^[LM]: *\?.*\n", re.MULTILINE)
+_NO_MUSIC = re.compile(r"^[LM]: *\?.*\n|@\w+", re.MULTILINE)
 _METRE = re.compile(r"^M:.*\n", re.MULTILINE)
 NOTE = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
@@ -130,12 +130,13 @@ def render_media(media: Mapping[str, Any]) -> list[Content]:
 
 
 def _read_abc(abc: str) -> Any:
-    """Read a tune in the measures of its bar lines, also if they are too long; a metre or note
-    length that a question masks is left out.
+    """Read a tune in the measures of its bar lines, also if they are too long.
+
+    What a question masks or puts in is left out: ``M:?``, ``L:?``, and ``@`` with a word.
     """
     from music21.abcFormat import ABCMetadata
 
-    plain = plain_abc(_MASKED.sub("", abc))
+    plain = plain_abc(_NO_MUSIC.sub("", abc))
     metres = {*_METRE.findall(plain)}
     if len(metres) != 1:
         return parse_plain(plain)

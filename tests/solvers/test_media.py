@@ -28,9 +28,10 @@ D,4 |
 """
 MASKED = "X:1\nQ:1/4=60\nL:1/4\nM:?\nK:G\nG A B c |\nd2 e2 |\n"
 TOO_LONG = "X:1\nQ:1/4=60\nL:1/4\nM:3/4\nK:G\nG A B |\nd2 e2 |\nc |\n"
+NONSENSE = "X:1\nQ:1/4=60\nL:1/4\nM:4/4\nK:G\nG A @vz B c |\nd4 |\n"
 
 
-@pytest.mark.parametrize("abc", [VOICES, MASKED, TOO_LONG])
+@pytest.mark.parametrize("abc", [VOICES, MASKED, TOO_LONG, NONSENSE])
 def test_a_tune_of_eight_crotchets_at_sixty_sounds_for_eight_seconds(abc: str) -> None:
     picture, sound = RENDER({"abc": abc})
     assert isinstance(picture, ContentImage)
