@@ -37,8 +37,7 @@ writes.
 LONGEST = 8_000
 """Characters of ABC that is drawn and played, which takes about ten seconds."""
 SHOWN = 10  # samples of a run that are shown by default
-_NO_MUSIC = re.compile(r"^[LM]: *\?.*\n|@\w+", re.MULTILINE)
-_METRE = re.compile(r"^M:.*\n", re.MULTILINE)
+_METRE = re.compile(r"(?m)^M: *(C|\d.*)\n(?=K:)")  # at the start of a voice
 NOTE = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
@@ -114,14 +113,9 @@ def render_media(media: Mapping[str, Any]) -> list[Content]:
         reason = f"{len(abc):,} characters, and at most {LONGEST:,} are drawn"
         content.append(ContentText(text=f"No picture, no sound: the score has {reason}."))
     elif abc:
-        try:
-            tune = _read_abc(abc)
-        except Exception as error:
-            content.append(_missing("No picture, no sound", error))
-        else:
-            content += _rendered("picture", partial(_engraved, tune)) + _rendered(
-                "sound", partial(_played, tune)
-            )
+        content += _rendered("picture", partial(_engraved_abc, abc)) + _rendered(
+            "sound", partial(_played_abc, abc)
+        )
     if text := media.get("lilypond"):
         content += _rendered(
             "picture", partial(opening, text, limits=LIMITS, cache=lilypond_cache())
@@ -134,39 +128,31 @@ def _read_abc(abc: str) -> Any:
 
     What a question masks or puts in is left out: ``M:?``, ``L:?``, and ``@`` with a word.
     """
-    from music21.abcFormat import ABCMetadata
+    from music21.meter import TimeSignature
 
-    plain = plain_abc(_NO_MUSIC.sub("", abc))
-    metres = {*_METRE.findall(plain)}
-    if len(metres) != 1:
-        return parse_plain(plain)
-    # music21 divides a measure that is longer than the metre.
+    plain = plain_abc(re.sub(r"(?m)^[LM]: *\?.*\n|@[\w/]+", "", abc))
+    # Without a metre at the start music21 divides no measure.
     score = parse_plain(_METRE.sub("", plain))
-    field = ABCMetadata(metres.pop().strip())
-    field.preParse()
-    for part in list(score.parts) or [score]:
-        measures = list(part.getElementsByClass("Measure"))
-        if not measures:
-            continue
-        measures[0].timeSignature = field.getTimeSignatureObject()
-        if measures[0].timeSignature and measures[0].barDurationProportion() < 1:
-            measures[0].padAsAnacrusis()
-            for number, measure in enumerate(measures):
-                measure.number = number
+    metre, pickup = _METRE.search(plain), 0
+    for measure in score["Measure"]:
+        if metre and measure.number == 1:
+            measure.timeSignature = TimeSignature(metre[1])
+            pickup = measure.barDurationProportion() < 1
+        measure.number -= pickup
     return score
 
 
-def _engraved(tune: Any) -> bytes:
+def _engraved_abc(abc: str) -> bytes:
     from music21.musicxml.m21ToXml import GeneralObjectExporter
 
     # Not by verovio alone, which misreads tuplets in ABC.
-    return engrave_pages(GeneralObjectExporter(tune).parse().decode())[0]
+    return engrave_pages(GeneralObjectExporter(_read_abc(abc)).parse().decode())[0]
 
 
-def _played(tune: Any) -> bytes:
+def _played_abc(abc: str) -> bytes:
     from music21 import midi
 
-    return render_mp3(midi.translate.music21ObjectToMidiFile(tune).writestr())
+    return render_mp3(midi.translate.music21ObjectToMidiFile(_read_abc(abc)).writestr())
 
 
 def _rendered(
@@ -176,12 +162,8 @@ def _rendered(
         data = render()
     # LilyPond or the SoundFont may be missing, or the text may have an error on purpose.
     except Exception as error:
-        return [_missing(f"No {kind}", error)]
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:200].replace("`", "'")
+        return [ContentText(text=f"No {kind}: `{reason}`")]
     if kind == "sound":
         return [ContentAudio(audio=data_uri(data or b"", "audio/mpeg"), format="mp3")]
     return [ContentImage(image=data_uri(data, "image/png"))] if data else []
-
-
-def _missing(what: str, error: Exception) -> ContentText:
-    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200].replace("`", "'")
-    return ContentText(text=f"{what}: `{reason}`")
