@@ -183,7 +183,7 @@ def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str,
     near-copies and pictures.
     """
     parts = [
-        f"Does not compile: {_without_markup(piece['problem'])}"
+        f"Does not compile: {code(piece['problem'], MAX_SHOWN)}"
         if piece["problem"]
         else "Compiles."
     ]
@@ -205,7 +205,7 @@ def _facts(piece: Piece, protocol: Protocol) -> Iterator[str]:
     for name, why in piece["undefined"].get(protocol, {}).items():
         yield f"{name.replace('_', ' ') or 'descriptors'} undefined: {why}"
     for name, why in piece.get("undrawn", {}).items():
-        yield f"picture of {name} missing: {_without_markup(why)}"
+        yield f"picture of {name} missing: {code(why)}"
 
 
 def _near_copy(nearest: Mapping[str, tuple[str, float]]) -> str:
@@ -222,11 +222,6 @@ def _asked(state: TaskState) -> str:
     description: Mapping[str, Any] = asks_of(state).get("description", {})
     facts = "; ".join(f"{name} {code(str(value))}" for name, value in description.items())
     return f"**Asked:** a piece in LilyPond: {facts}.\n\n" if facts else ""
-
-
-def _without_markup(text: str) -> str:
-    """A line without the signs of Markdown and HTML."""
-    return text.translate(dict.fromkeys(map(ord, "<>[]()`*_&!\\#|"), " "))
 
 
 def _fits(

@@ -8,6 +8,7 @@ the message says why.
 """
 
 import base64
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from typing import Any, Literal
@@ -19,6 +20,7 @@ from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImag
 from inspect_ai.solver import Generate, Solver, TaskState
 from inspect_ai.util import sample_limits, suspend_working_limit
 
+from music_evals.notation.abc.plain import parse_plain, plain_abc
 from music_evals.notation.audio.rendering import render_mp3
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.pictures import opening
@@ -35,6 +37,7 @@ writes.
 LONGEST = 8_000
 """Characters of ABC that is drawn and played, which takes about ten seconds."""
 SHOWN = 10  # samples of a run that are shown by default
+_METRE = re.compile(r"(?m)^M: *(C|\d.*)\n(?=K:)")  # at the start of a voice
 NOTE = "*Shown to readers of this log. The model was not sent it.*\n\n"
 
 
@@ -120,22 +123,36 @@ def render_media(media: Mapping[str, Any]) -> list[Content]:
     return content
 
 
+def _read_abc(abc: str) -> Any:
+    """Read a tune in the measures of its bar lines, also if they are too long.
+
+    What a question masks or puts in is left out: ``M:?``, ``L:?``, and ``@`` with a word.
+    """
+    from music21.meter import TimeSignature
+
+    plain = plain_abc(re.sub(r"(?m)^[LM]: *\?.*\n|@[\w/]+", "", abc))
+    # Without a metre at the start music21 divides no measure.
+    score = parse_plain(_METRE.sub("", plain))
+    metre, pickup = _METRE.search(plain), 0
+    for measure in score["Measure"]:
+        if metre and measure.number == 1:
+            measure.timeSignature = TimeSignature(metre[1])
+            pickup = measure.barDurationProportion() < 1
+        measure.number -= pickup
+    return score
+
+
 def _engraved_abc(abc: str) -> bytes:
-    from music21 import converter
     from music21.musicxml.m21ToXml import GeneralObjectExporter
 
     # Not by verovio alone, which misreads tuplets in ABC.
-    return engrave_pages(
-        GeneralObjectExporter(converter.parseData(abc, format="abc")).parse().decode()
-    )[0]
+    return engrave_pages(GeneralObjectExporter(_read_abc(abc)).parse().decode())[0]
 
 
 def _played_abc(abc: str) -> bytes:
-    from music21 import converter, midi
+    from music21 import midi
 
-    return render_mp3(
-        midi.translate.music21ObjectToMidiFile(converter.parseData(abc, format="abc")).writestr()
-    )
+    return render_mp3(midi.translate.music21ObjectToMidiFile(_read_abc(abc)).writestr())
 
 
 def _rendered(

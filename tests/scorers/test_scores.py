@@ -157,7 +157,7 @@ def test_a_picture_or_a_descriptor_fails_alone_and_says_why() -> None:
     assert (
         score.explanation
         == "Compiles.\n\ndescriptors undefined: ValueError: no beat; picture of system missing:"
-        " IndexError: no tile; picture of roll missing: error: -3\n\nNear-copy: 100% of it in "
+        " `IndexError: no tile`; picture of roll missing: `error: -3`\n\nNear-copy: 100% of it in "
         "demonstrations a"
     )
 
