@@ -34,7 +34,9 @@ _REASON = re.compile(
     r"(?m)^([^\w\n]*[\ue000-\uf8ff])(?: [–-]|:| \|)[^\n\ue000-\uf8ff]*$"
 )  # of a tag in a line
 _REJECTED = re.compile(r"(?m)^[^\w\n]*[\ue000-\uf8ff][ |:]+(?:no|false|absent)$\n?")
-_ONLY_TAGS = re.compile(rf"(?s)(?:[^\ue000-\uf8ff]*:)?((?:{_TAG}|[^\w\ue000-\uf8ff]|_|\b(?:and|then)\b)*)")
+_ONLY_TAGS = re.compile(
+    rf"(?s)(?:[^\ue000-\uf8ff]*:)?((?:{_TAG}|[^\w\ue000-\uf8ff]|_|\b(?:and|then)\b)*)"
+)
 _FILLER = re.compile(r"(?:[^\ue000-\uf8ff\w]|[\d_])*|.{0,40}[:：]\s*", re.DOTALL)
 _NO_TAG = re.compile(r"[\"|:{}=]")  # signs of a table, of JSON, of a sentence
 _MOST_WORDS = 4  # of a tag outside the vocabulary

@@ -16,7 +16,8 @@ _DECIMAL = re.compile(r"(?<![A-Za-z0-9./])-?\d{1,7}(?:\.\d{1,6})?(?![\d/])")
 _VALUE = r"(\d{1,4}(?:\.\d{1,6})?)"
 _TEMPO = re.compile(
     rf"(?i)(?:{_VALUE} ?(?:-|to|and|or|bis|或|/) ?)?(?<![\d.]){_VALUE}[ -]?"
-    r"(?:bpm|(?:beats?|quarter notes|crotchets) (?:per|a|each) min|schlage pro min|pulsos por min|拍)"
+    r"(?:bpm|(?:beats?|quarter notes|crotchets) (?:per|a|each) min|schlage pro min|pulsos por min"
+    r"|拍)"
     r"|(?:bpm|tempo|速度|テンポ|♩|quarter(?: note)?)\W{0,3}(?:\w+ ){0,5}?\W{0,3}"
     rf"{_VALUE}(?![\d./-]|,\d| ?(?:to|or|bis)\b)"
 )
