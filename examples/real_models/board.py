@@ -12,6 +12,7 @@ questions with options, the likeliest option is the answer.
 """
 
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,6 +132,7 @@ def table(logs: Path = Path("logs/board")) -> None:
         for model, group in runs[runs["row"] == folder].groupby("model", sort=False):
             items = records.items[records.items["run"].isin(group.index)]
             collapsed = [run["task"] for _, run in group.iterrows() if is_collapsed(run)]
+            cut = group["cut"].mean()
             unread = (group["unread"] * group["n"]).sum() / group["n"].sum()
             replies.append(
                 [
@@ -138,7 +140,7 @@ def table(logs: Path = Path("logs/board")) -> None:
                     model,
                     group["n"].sum(),
                     f"{100 * unread:.0f}%",
-                    f"{100 * group['cut'].mean():.0f}%",
+                    "–" if isnan(cut) else f"{100 * cut:.0f}%",
                     ", ".join(collapsed) or "–",
                     f"{items['tokens'].mean():.0f}",
                     f"{group['seconds'].sum() / 60:.0f}",
@@ -153,6 +155,8 @@ def score_cell(records: Records, number: int) -> str:
     score, floor = records.score(number), best_floor(records.floors(number))
     if score is None:
         return "–"
+    if score.low is None or score.high is None:
+        return f"{100 * score.value:.0f} ({score.n:.0f})"
     text = f"{100 * score.value:.0f} ({100 * score.low:.0f}–{100 * score.high:.0f}; {score.n:.0f})"
     return f"**{text}**" if floor is not None and score.low > (floor.high or floor.value) else text
 
