@@ -46,6 +46,13 @@ def test_a_stand_in_is_asked_by_default(tmp_path: Path) -> None:
     assert log.eval.metadata["benchmark"] == "giantsteps_key"
 
 
+def test_the_beats_of_a_song_have_room() -> None:
+    """Two minutes at 120 beats a minute are 240 times such as "119.52, ", of some 8 tokens each."""
+    tasks = {name: getattr(MODULES["ballroom"], name)() for name in ("beats", "tempo")}
+    limits = {name: task.config.max_tokens for name, task in tasks.items()}
+    assert limits["beats"] > 240 * 8 > limits["tempo"] == 1024
+
+
 def test_a_file_of_facts_is_a_listening_test(tmp_path: Path) -> None:
     pytest.importorskip("mirdata")
     source = mirdata_sets.vocadito(tmp_path / "source")

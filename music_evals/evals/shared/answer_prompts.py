@@ -25,7 +25,7 @@ MAX_NEW_TOKENS = 1024
 reasoning. Models that think need more, by ``--max-tokens``.
 """
 MAX_LONG_ANSWER = 4096
-"""The same, of answers with many lines: notes, melodies, words."""
+"""The same, of long answers: beats and other times in seconds, notes, melodies, words."""
 SCHEMA_TOKENS = 64  # new tokens that the object takes besides what the task allows
 PROBABILITIES = GenerateConfig(temperature=0.0, max_tokens=1, logprobs=True, top_logprobs=20)
 """Settings of ``likelihood``: 20 tokens are the most that most servers tell."""

@@ -55,7 +55,6 @@ from music_evals.evals.shared.typed_answers import (
     typed_floors,
 )
 from music_evals.notation.audio.clips import Clip, sendable_clip
-from music_evals.scorers.answer_kinds import kind_of
 from music_evals.scorers.items import TAGS
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
 from music_evals.scorers.typed_answer import typed_answer
@@ -162,7 +161,9 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
             f"protocol=paper is not valid: {benchmark.title} has no reading of its own; valid is "
             "strict"
         )
-    is_long = any(kind_of(row_kind(row), ("",)).is_long for row in rows if is_typed(row))
+    kinds = [*filter(None, map(row_kind, rows))]
+    # A clip of two minutes has some 250 beats, which are more than 1,024 tokens.
+    is_long = any(kind.is_long or kind.name.startswith(("beats", "times")) for kind in kinds)
     majority = commonest(("", row["answer"]) for row in rows if not row_kind(row))
     guessing = guessing_of(rows, facts) if any(map(row_kind, rows)) else {}
     samples = []
