@@ -22,14 +22,16 @@ _SEPARATORS = re.compile(
 _TAG = "[\ue000-\uf8ff]"  # a tag of the vocabulary, see `Vocabulary.marked`
 _LEAD = r"(?:.*\b(?:is|are|hear|has|have|features?|includes?|contains?|with|of|moves?|goes|ist|sind|son|es)\b|.{0,40}[:：])"
 _NAMED = re.compile(
-    rf"\W*(?:{_LEAD}\W*)??(?:(?:an?|the|some|up|mainly)\s)?\W*({_TAG})(?: music)?\W*(?:[.(:–-]\W.*|\(.*)?|[^(]*\({_TAG}\)\W*",
+    rf"\W*(?:{_LEAD}\W*)??(?:(?:an?|the|some|up|mainly)\s)?\W*({_TAG})(?: music)?\W*(?:[.(:–-]\W.*|\(.*)?|[^(]*\(({_TAG})\)\W*",
     re.DOTALL | re.IGNORECASE,
 )
 _REASON = re.compile(
     r"(?m)^([^\w\n]*[\ue000-\uf8ff])(?: [–-]|:| \|)[^\n\ue000-\uf8ff]*$"
 )  # of a tag in a line
 _REJECTED = re.compile(r"(?m)^[^\w\n]*[\ue000-\uf8ff][ |:]+(?:no|false|absent)$\n?")
-_ONLY_TAGS = re.compile(rf"(?s)(?:[^\ue000-\uf8ff]*:)?((?:{_TAG}|[^\w\ue000-\uf8ff]|_|\b(?:and|then)\b)*)")
+_ONLY_TAGS = re.compile(
+    rf"(?s)(?:[^\ue000-\uf8ff]*:)?((?:{_TAG}|[^\w\ue000-\uf8ff]|_|\b(?:and|then)\b)*)"
+)
 _FILLER = re.compile(r"(?:[^\ue000-\uf8ff\w]|[\d_])*|.{0,40}[:：]\s*", re.DOTALL)
 _NO_TAG = re.compile(r"[\"|:{}=]")  # signs of a table, of JSON, of a sentence
 _MOST_WORDS = 4  # of a tag outside the vocabulary
@@ -108,7 +110,9 @@ def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
     if is_prose or len(unknown) == len(pieces) or len(pieces) > _MOST_TAGS:
         return []
     return [
-        vocabulary.tag(re.findall(_TAG, piece)[0]) if match else vocabulary.restored(piece)
+        vocabulary.tag(match[1] or match[2])
+        if match
+        else re.sub(_TAG, lambda sign: vocabulary.tag(sign[0]), piece).casefold()
         for piece, match in zip(pieces, matches, strict=True)
     ]
 
