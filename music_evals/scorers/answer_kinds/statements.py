@@ -7,6 +7,7 @@ wrapped lines, bullets, numbers, a table, JSON, bold or a code fence; kinds of a
 import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from music_evals.scorers.readers.checking import after_label, statements
@@ -47,8 +48,8 @@ def answer_in_line(reply: str, options: Sequence[str] = ()) -> str:
     """Return a reply with its answer in the line of its label, and labels as the options spell
     them.
 
-    >>> answer_in_line("It swings.\n\n**Final Answer:**\n\n1. hip hop", ["hip-hop"])
-    'It swings.\n\n**Final Answer:**hip-hop'
+    >>> answer_in_line("It swings.\\n\\n**Final Answer:**\\n\\n1. hip hop", ["hip-hop"])
+    'It swings.\\n\\n**Final Answer:**hip-hop'
     """
     if options:
         reply = Vocabulary([(option, option) for option in options]).respelled(reply)
@@ -104,7 +105,8 @@ def laid_out(statement: str, column: str = "") -> str:
     text = _FENCE.sub("", statement).strip()
     content, pattern = _from_json(text), re.compile(column or "$.", re.IGNORECASE)
     if content is not None:
-        return _values(content, pattern)
+        with suppress(RecursionError):
+            return _values(content, pattern)
     lines = _EMPHASIS.sub("", text).splitlines()
     if len(lines) > 2 and "|" in lines[0] and _RULE.fullmatch(lines[1]):
         rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
