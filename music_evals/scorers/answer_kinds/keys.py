@@ -15,12 +15,15 @@ from music_evals.scorers.readers.words import folded
 _MODE = "(?:major|minor)"
 _KEY = rf"(?:[A-Ga-g](?:#|b)?[ -]{_MODE})"
 _COMPARED = re.compile(  # keys that another one is compared with, and chords
-    rf"(?i)(?:relative|parallel\w*|dominant|subdominant|enharmonic\w*)[^.;\n]{{0,40}}?\b(?:of|is|to|with|von|de|di)\b[^.;\n]{{0,15}}?{_KEY}"
-    rf"|(?:borrow|modulat|tonici|starts?|begins?|opens?|shift|moves?|turns?|passing)[^.;\n]{{0,30}}?\b(?:from|to|in|into|of)\b[^.;\n]{{0,15}}?{_KEY}"
+    r"(?i)(?:relative|parallel\w*|dominant|subdominant|enharmonic\w*)[^.;\n]{0,40}?"
+    rf"(?:\b(?:of|is|to|with|von|de|di)\b|:)[^.;\n]{{0,15}}?{_KEY}"
+    r"|(?:borrow|modulat|tonici|starts?|begins?|opens?|shift|moves?|turns?|passing)[^.;\n]{0,30}?"
+    rf"\b(?:from|to|in|into|of)\b[^.;\n]{{0,15}}?{_KEY}"
     rf"|{_KEY}[ -](?:chords?|triads?|scale)"
 )
 _STATED = re.compile(  # what is surely the key
-    rf"(?i)(?:\b(?:main |home |overall )?key\b|tonality|tonart)[^.;,\n]{{0,20}}?(?:\bis\b|\bof\b|:|=)[^.;,\n]{{0,12}}?({_KEY}(?: ?(?:/|,|or|and) {{0,1}}{_KEY})*)"
+    r"(?i)(?:\b(?:main |home |overall )?key\b|tonality|tonart)[^.;,\n]{0,20}?(?:\bis\b|\bof\b|:|=)"
+    rf"[^.;,\n]{{0,12}}?({_KEY}(?: ?(?:/|,|or|and) {{0,1}}{_KEY})*)"
 )
 _NAMES = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
 

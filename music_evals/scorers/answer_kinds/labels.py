@@ -17,12 +17,20 @@ from music_evals.scorers.readers.words import Vocabulary, folded
 
 BETWEEN = "; "
 _SEPARATORS = re.compile(
-    r"(?i)[,;|\n•·#、，]+|[/+]|->|→|\s[–-]\s|\b(?:and then|and|then|und|et|y|e|first|next|finally)\b|&"
+    r"(?i)[,;|\n•·#、，]+|[/+]|->|→|\s[–-]\s|&"
+    r"|\b(?:and then|and|then|und|et|y|e|first|next|finally)\b"
 )
 _TAG = "[\ue000-\uf8ff]"  # a tag of the vocabulary, see `Vocabulary.marked`
-_LEAD = r"(?:.*\b(?:is|are|hear|has|have|features?|includes?|contains?|with|of|moves?|goes|ist|sind|son|es)\b|.{0,40}[:：])"
+_NONE = "[^\ue000-\uf8ff]"  # no tag
+_LEAD = (
+    rf"(?:{_NONE}*\b(?:is|are|hear|has|have|features?|includes?|contains?|with|of|moves?|goes"
+    rf"|ist|sind|son|es)\b|{_NONE}{{0,40}}[:：])"
+)
+_GAP = r"[^\w\ue000-\uf8ff]*"
+_COUNT = r"(?:(?:an?|the|some|up|mainly|two|three|\d)\s)?"
+_TAIL = rf"(?: music)?{_GAP}(?:(?:(?<=[.(:–-])|\bin\b|\bon\b)\s{_NONE}*|(?<=\(){_NONE}*)?"
 _NAMED = re.compile(
-    rf"\W*(?:{_LEAD}\W*)??(?:(?:an?|the|some|up|mainly)\s)?\W*({_TAG})(?: music)?\W*(?:[.(:–-]\W.*|\(.*)?|[^(]*\(({_TAG})\)\W*",
+    rf"{_GAP}(?:{_LEAD}{_GAP})??{_COUNT}{_GAP}({_TAG}){_TAIL}|[^(]*\(({_TAG})\){_GAP}",
     re.DOTALL | re.IGNORECASE,
 )
 _REASON = re.compile(

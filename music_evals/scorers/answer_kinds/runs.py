@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 _SIGNS = r"""[\s,;:|+*/()\[\]{}"'→>、。。秒第和と–-]"""
-_WORDS = r"(?:hz|(?:midi )?note(?: number)?|midi|s|sec|seconds|and|then|an?|first|finally|to|und|et|y|e|и)\b\.?"
+_WORDS = (
+    r"(?:hz|(?:midi )?note(?: number)?|midi|s|sec|seconds|and|then|an?|first|finally|to|und|et|y|e"
+    r"|и)\b\.?"
+)
 _LEAD = r"\n[^\W\d][^:\d\n]{0,30}[:|]"  # of a line
 _BETWEEN = re.compile(rf"(?i)(?:{_LEAD}|{_SIGNS}|\([^()]{{0,20}}\)|{_WORDS}){{0,20}}")
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")

@@ -99,8 +99,10 @@ def laid_out(statement: str, column: str = "") -> str:
         statement: what a reply marks as its answer.
         column: a pattern of the heading of the column, or the name of the field, with the answer.
 
-    >>> laid_out("| # | note |\\n|---|---|\\n| 1 | C4 |\\n| 2 | E4 |"), laid_out('{"tags": ["pop"]}')
-    ('C4\\nE4', 'pop')
+    >>> laid_out("| # | note |\\n|---|---|\\n| 1 | C4 |\\n| 2 | E4 |")
+    'C4\\nE4'
+    >>> laid_out('{"tags": ["pop"]}')
+    'pop'
     """
     text = _FENCE.sub("", statement).strip()
     content, pattern = _from_json(text), re.compile(column or "$.", re.IGNORECASE)
