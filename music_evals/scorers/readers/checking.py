@@ -17,7 +17,8 @@ the reference has an octave, an answer without it is wrong; lists are sets. ``cl
 sets. ``measures``: sets; the first measure is enough for "starting at measure 9". ``duration``:
 judges decide on a note in the place of a rest. ``numeral``: judges decide on numerals that differ
 in case alone, because the published questions ask for capitals whatever the chord's quality.
-``name``: see `names`. ``text`` is for judges, except a few closed terms (inversions, textures, dynamics …).
+``name``: see `names`. ``text`` is for judges, except a few closed terms (inversions, textures,
+dynamics …).
 
 Source: arXiv 2511.20697, section 3.3 ("V-I" and "authentic cadence"); the rules are this project's.
 """
