@@ -287,7 +287,7 @@ def test_a_reply_that_was_cut_earns_only_by_a_label() -> None:
     assert score("muse_chord_quality", row, reply, is_cut=True).value == 0
     typed = {"options": [], "answer": "C minor", "answer_kind": "key"}
     for is_cut, value in ((False, 1), (True, 0)):
-        assert score("mir_key", typed, "It is in C minor", is_cut=is_cut).value == value
+        assert score("mir_listening", typed, "It is in C minor", is_cut=is_cut).value == value
     reward = reward_function("muse_chord_quality", end_tokens=[2, 0])
     found = reward(
         ["?"] * 3, [reply] * 3, [[5, 6], [5, 2], [5, 0]],
