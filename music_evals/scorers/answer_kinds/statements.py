@@ -74,7 +74,8 @@ def unmarked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[
 
 def _block(text: str) -> str:
     """The lines of a text up to prose."""
-    lines, is_new, has_items = [], False, False
+    lines: list[str] = []
+    is_new = has_items = False
     for line in text.strip().splitlines():
         is_item = _BULLET.match(line) or _NUMBER.match(line)
         is_other = is_new and (has_items or _HEADING.match(line))
