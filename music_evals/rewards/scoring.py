@@ -187,7 +187,7 @@ def _typed(aliases: Mapping[str, Sequence[str]], row: Row, reply: str, is_cut: b
 
     name = row["answer_kind"]
     if name == LABEL:
-        return _option(row, answer_in_line(reply), is_cut)
+        return _option(row, answer_in_line(reply, row["options"]), is_cut)
     try:
         kind = kind_of(name, row["options"], aliases)
     except ValueError as error:

@@ -188,7 +188,7 @@ async def _score_label(state: TaskState, right: str, facts: dict[str, Any]) -> S
     by_rules = option_judge(state, right)
     options: list[str] = state.metadata["options"]
     score = await score_choice(
-        state, right, options, lambda reply: by_rules(answer_in_line(reply)), **facts
+        state, right, options, lambda reply: by_rules(answer_in_line(reply, options)), **facts
     )
     expected = options[ascii_uppercase.index(right)]
     score.metadata = {**(score.metadata or {}), "right_answer": expected}

@@ -280,6 +280,22 @@ def test_a_batch_in_the_signature_of_trl() -> None:
     ) == [1.0]
 
 
+def test_a_reply_that_was_cut_earns_only_by_a_label() -> None:
+    reply = "A. Major, as the third lies"
+    row = {"options": ["Major", "Minor"], "target": "A"}
+    assert score("muse_chord_quality", row, reply).value == 1
+    assert score("muse_chord_quality", row, reply, is_cut=True).value == 0
+    typed = {"options": [], "answer": "C minor", "answer_kind": "key"}
+    for is_cut, value in ((False, 1), (True, 0)):
+        assert score("mir_listening", typed, "It is in C minor", is_cut=is_cut).value == value
+    reward = reward_function("muse_chord_quality", end_tokens=[2, 0])
+    found = reward(
+        ["?"] * 3, [reply] * 3, [[5, 6], [5, 2], [5, 0]],
+        options=[row["options"]] * 3, target=["A"] * 3,
+    )  # fmt: skip
+    assert found == [0.0, 1.0, 1.0]
+
+
 def test_a_slow_piece_does_not_block_the_trainer_and_a_missing_lilypond_stops_it() -> None:
     pieces = attacks.pieces_of(str(PIECES))
     reward = reward_function("lilybench_generation", pieces=pieces, deadline=0.5)

@@ -16,7 +16,7 @@ _MODE = "(?:major|minor)"
 _KEY = rf"(?:[A-Ga-g](?:#|b)?[ -]{_MODE})"
 _COMPARED = re.compile(  # keys that another one is compared with, and chords
     r"(?i)(?:relative|parallel\w*|dominant|subdominant|enharmonic\w*)[^.;\n]{0,40}?"
-    rf"\b(?:of|is|to|with|von|de|di)\b[^.;\n]{{0,15}}?{_KEY}"
+    rf"(?:\b(?:of|is|to|with|von|de|di)\b|:)[^.;\n]{{0,15}}?{_KEY}"
     r"|(?:borrow|modulat|tonici|starts?|begins?|opens?|shift|moves?|turns?|passing)[^.;\n]{0,30}?"
     rf"\b(?:from|to|in|into|of)\b[^.;\n]{{0,15}}?{_KEY}"
     rf"|{_KEY}[ -](?:chords?|triads?|scale)"

@@ -21,13 +21,16 @@ _SEPARATORS = re.compile(
     r"|\b(?:and then|and|then|und|et|y|e|first|next|finally)\b"
 )
 _TAG = "[\ue000-\uf8ff]"  # a tag of the vocabulary, see `Vocabulary.marked`
+_NONE = "[^\ue000-\uf8ff]"  # no tag
 _LEAD = (
-    r"(?:.*\b(?:is|are|hear|has|have|features?|includes?|contains?|with|of|moves?|goes|ist|sind|son"
-    r"|es)\b|.{0,40}[:：])"
+    rf"(?:{_NONE}*\b(?:is|are|hear|has|have|features?|includes?|contains?|with|of|moves?|goes"
+    rf"|ist|sind|son|es)\b|{_NONE}{{0,40}}[:：])"
 )
+_GAP = r"[^\w\ue000-\uf8ff]*"
+_COUNT = r"(?:(?:an?|the|some|up|mainly|two|three|\d)\s)?"
+_TAIL = rf"(?: music)?{_GAP}(?:(?:(?<=[.(:–-])|\bin\b|\bon\b)\s{_NONE}*|(?<=\(){_NONE}*)?"
 _NAMED = re.compile(
-    rf"\W*(?:{_LEAD}\W*)??(?:(?:an?|the|some|up|mainly)\s)?\W*({_TAG})(?: music)?\W*"
-    rf"(?:[.(:–-]\W.*|\(.*)?|[^(]*\({_TAG}\)\W*",
+    rf"{_GAP}(?:{_LEAD}{_GAP})??{_COUNT}{_GAP}({_TAG}){_TAIL}|[^(]*\(({_TAG})\){_GAP}",
     re.DOTALL | re.IGNORECASE,
 )
 _REASON = re.compile(
@@ -115,7 +118,9 @@ def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
     if is_prose or len(unknown) == len(pieces) or len(pieces) > _MOST_TAGS:
         return []
     return [
-        vocabulary.tag(re.findall(_TAG, piece)[0]) if match else vocabulary.restored(piece)
+        vocabulary.tag(match[1] or match[2])
+        if match
+        else re.sub(_TAG, lambda sign: vocabulary.tag(sign[0]), piece).casefold()
         for piece, match in zip(pieces, matches, strict=True)
     ]
 

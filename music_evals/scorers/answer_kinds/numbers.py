@@ -14,13 +14,20 @@ from music_evals.scorers.readers.words import folded
 
 _DECIMAL = re.compile(r"(?<![A-Za-z0-9./])-?\d{1,7}(?:\.\d{1,6})?(?![\d/])")
 _VALUE = r"(\d{1,4}(?:\.\d{1,6})?)"
-_TEMPO = re.compile(
-    rf"(?i)(?:{_VALUE} ?(?:-|to|and|or|bis|或|/) ?)?(?<![\d.]){_VALUE}[ -]?"
-    r"(?:bpm|(?:beats?|quarter notes|crotchets) (?:per|a|each) min|schlage pro min|pulsos por min"
-    r"|拍)"
-    r"|(?:bpm|tempo|速度|テンポ|♩|quarter(?: note)?)\W{0,3}(?:\w+ ){0,5}?\W{0,3}"
-    rf"{_VALUE}(?![\d./-]|,\d| ?(?:to|or|bis)\b)"
+_PER_MINUTE = (
+    r"(?:bpm|(?:beats?|quarter notes|crotchets) (?:per|a|each) min|schlage pro min"
+    r"|pulsos por min|拍)"
 )
+_WORDS = (
+    r"(?:is|of|at|about|approximately|around|roughly|estimated|as|the|this|track|song|piece"
+    r"|music|excerpt|recording|clip|es|ist|de|etwa|ca)"
+)
+_TEMPO = re.compile(
+    rf"(?i)(?:{_VALUE} ?(?:-|to|and|or|bis|或|/) ?)?(?<![\d./]){_VALUE}[ -]?{_PER_MINUTE}"
+    rf"|(?:bpm|tempo|速度|テンポ|♩|quarter(?: note)?) ?[:：=]?[ ~≈]{{0,3}}(?:{_WORDS}\b\W{{1,3}})"
+    rf"{{0,7}}{_VALUE}(?![\d./-]|,\d| ?(?:to|or|bis)\b)"
+)
+_DOUBT = re.compile(r"(?i)\b(?:or|either|perhaps|maybe)\b")
 _EXACT = 1e-9
 
 
@@ -46,7 +53,8 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
 def _read(statement: str) -> list[str]:
     text = with_points(affirmed(folded(statement, numbers=True)))
     for part in (without_asides(text), text):
-        tempi = [number for match in _TEMPO.findall(part) for number in match if number]
+        rates = () if _DOUBT.search(part) else _TEMPO.findall(part)
+        tempi = [number for rate in rates for number in rate if number]
         decimals = [float(number) for number in tempi or _DECIMAL.findall(part)]
         if values := decimals or [float(value) for value in read_numbers(part).values]:
             return [f"{value:g}" for value in dict.fromkeys(values)]

@@ -6,10 +6,12 @@ wrapped lines, bullets, numbers, a table, JSON, bold or a code fence; kinds of a
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from music_evals.scorers.readers.checking import after_label, statements
+from music_evals.scorers.readers.words import Vocabulary
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~)[\w-]*[ \t]*$\n?")
 _EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
@@ -42,12 +44,15 @@ def marked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[st
         yield from (block, line) if is_list or line[:1] in "|`" else (line, block)
 
 
-def answer_in_line(reply: str) -> str:
-    """Return a reply whose label has its answer below, in whatever layout, with it in the line.
+def answer_in_line(reply: str, options: Sequence[str] = ()) -> str:
+    """Return a reply with its answer in the line of its label, and labels as the options spell
+    them.
 
-    >>> answer_in_line("It swings.\n\n**Final Answer:**\n\n1. jazz")
-    'It swings.\n\n**Final Answer:**jazz'
+    >>> answer_in_line("It swings.\\n\\n**Final Answer:**\\n\\n1. hip hop", ["hip-hop"])
+    'It swings.\\n\\n**Final Answer:**hip-hop'
     """
+    if options:
+        reply = Vocabulary([(option, option) for option in options]).respelled(reply)
     below = after_label(reply)
     block = _block(below)
     if not block or "\n" not in below[: below.find(block)]:
@@ -69,7 +74,8 @@ def unmarked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[
 
 def _block(text: str) -> str:
     """The lines of a text up to prose."""
-    lines, is_new, has_items = [], False, False
+    lines: list[str] = []
+    is_new = has_items = False
     for line in text.strip().splitlines():
         is_item = _BULLET.match(line) or _NUMBER.match(line)
         is_other = is_new and (has_items or _HEADING.match(line))
@@ -102,7 +108,8 @@ def laid_out(statement: str, column: str = "") -> str:
     text = _FENCE.sub("", statement).strip()
     content, pattern = _from_json(text), re.compile(column or "$.", re.IGNORECASE)
     if content is not None:
-        return _values(content, pattern)
+        with suppress(RecursionError):
+            return _values(content, pattern)
     lines = _EMPHASIS.sub("", text).splitlines()
     if len(lines) > 2 and "|" in lines[0] and _RULE.fullmatch(lines[1]):
         rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]

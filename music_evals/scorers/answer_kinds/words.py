@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
+from importlib import import_module
 from typing import Any
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
@@ -74,13 +75,10 @@ def plain_words(text: str) -> str:
 @cache
 def _normaliser(name: str) -> Any:
     """A normaliser of English words, or of Chinese characters."""
+    # Loaded where they are used; neither has types.
     if name == "zh":
-        from opencc import OpenCC
-
-        return OpenCC("t2s").convert
-    from whisper_normalizer.english import EnglishTextNormalizer
-
-    return EnglishTextNormalizer()
+        return import_module("opencc").OpenCC("t2s").convert
+    return import_module("whisper_normalizer.english").EnglishTextNormalizer()
 
 
 @lru_cache(maxsize=10_000)

@@ -13,13 +13,14 @@ from music_evals.scorers.readers.patterns import load, pattern
 from music_evals.scorers.readers.refusals import unaccented
 
 _LEAD = re.compile(
-    r"\W*(?:.{0,80}?\b(?:composer|title|piece|work|instruments?|parts?|name|komponist|titel)\b"
+    r"\A\W{0,9}(?:.{0,80}?\b(?:composer|title|piece|work|instruments?|parts?|name|komponist|titel)\b"
     r".{0,30}?(?:\b(?:is|are|ist|es)\b|:|=)"
     r"|.{0,60}?\b(?:by|titled|called|entitled|played on|written for|von)\b|it(?:'s| is))\W+"
 )
-_ASIDE = re.compile(r"\([^()]*\d{4}[^()]*\)|\b1[4-9]\d\d\b")
+_ASIDE = re.compile(r"\([^()\d]{0,40}\d{4}[^()]{0,40}\)|\b1[4-9]\d\d\b")
 _NO_NAME = re.compile(r"\b(?:the|an?|der|die|das|la|le|les|il|el|of|and|for)\b|[^\w\s]|_")
 _SIMILAR = 0.75  # of two spellings of a given name
+_LONGEST = 600  # characters of an answer that are read
 _MOST = 8  # words of a name
 
 
@@ -29,7 +30,7 @@ def name_words(text: str) -> list[str]:
     >>> name_words("The composer is J. S. Bach (1685–1750).")
     ['j', 's', 'bach']
     """
-    plain = _LEAD.sub("", _ASIDE.sub(" ", unaccented(text).casefold()), count=1)
+    plain = _LEAD.sub("", _ASIDE.sub(" ", unaccented(text[:_LONGEST]).casefold()))
     return re.sub("(?<=[aou])e(?=[^aeiou])", "", _NO_NAME.sub(" ", plain)).split()
 
 

@@ -152,9 +152,14 @@ class Vocabulary:
         text = re.sub("[\ue000-\uf8ff]", " ", text)
         return self._pattern.sub(lambda match: self._signs[(match.lastindex or 1) - 1], text)
 
-    def restored(self, text: str) -> str:
-        """A text with its names for the signs, in small letters."""
-        return re.sub("[\ue000-\uf8ff]", lambda match: self.tag(match[0]), text).casefold()
+    def respelled(self, text: str) -> str:
+        """A text with its names as the vocabulary spells them."""
+
+        def spelling(match: Match) -> str:
+            tag = self.tag(self._signs[(match.lastindex or 1) - 1])
+            return tag if squashed(match[0]) == squashed(tag) else match[0]
+
+        return self._pattern.sub(spelling, text)
 
     def tag(self, sign: str) -> str:
         """The tag of a sign."""

@@ -33,7 +33,7 @@ def outcome(case: dict[str, Any]) -> str:
         file = load("mtg_jamendo").table
         options, aliases = file["labels"][options.split()[-1]]["labels"], file["aliases"]
     if kind_name == "label":
-        letter = read_choice(answer_in_line(case["reply"]), options).answer
+        letter = read_choice(answer_in_line(case["reply"], options), options).answer
         given = None if letter is None else options["ABCDEFGHIJ".index(letter)]
         is_right = given == expected
     else:

@@ -39,7 +39,7 @@ def value(reply: str, answer: Answer, case: Vocabulary) -> float:
     kind, tags, aliases = case
     if kind == LABEL:
         letter = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[tags.index(answer.reference)]
-        return judge_option(answer_in_line(reply), tags, letter).value
+        return judge_option(answer_in_line(reply, tags), tags, letter).value
     return judge_typed(reply, answer.reference, kind_of(kind, tags, aliases)).value
 
 

@@ -229,6 +229,7 @@ def answer_of(kind: str, random: Random, tags: Sequence[str]) -> Answer | None:
         answer = _of_tags(kind, random, tags)
         if kind == "label":
             answer.values, answer.wrong = answer.values[:1], answer.wrong[:1]
+            answer.reference = answer.values[0]
         return answer
     if base in ("pitch", "sequence", "voice", "set"):
         return _of_pitches(kind, random)
