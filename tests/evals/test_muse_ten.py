@@ -145,7 +145,7 @@ def test_own_wording_of_transcriptions_is_used_and_needed_for_tool_calls(tmp_pat
         TASKS["contour"](**given)
         .dataset[0]
         .input[0]
-        .text.startswith("melody(Excerpt1, [n1, n2, ..., nK]) of MIDI")
+        .text.startswith("melody(Excerpt1, []) of MIDI")
     )
     with pytest.raises(ValueError, match=r"with tools=native it also needs transcription.native$"):
         TASKS["contour"](**given, tools="native")

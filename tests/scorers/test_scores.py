@@ -118,7 +118,7 @@ def test_a_reply_that_breaks_a_reader_stays_in_n_and_is_named() -> None:
         patch("music_evals.scorers.readers.choices._options", side_effect=KeyError("H")),
         patch("music_evals.scorers.readers.written._answer_of_line", side_effect=KeyError("H")),
         patch("music_evals.scorers.readers.checking.statements", side_effect=broken),
-        patch("music_evals.scorers.answer_kinds.statements", side_effect=KeyError("H")),
+        patch("music_evals.scorers.answer_kinds.marked_statements", side_effect=KeyError("H")),
     ):
         for name in ("final_answer", "strict_choice", "lettered_choice", "option_index", "measure_order",
                      "typed_answer of key", "typed_answer of label"):  # fmt: skip
