@@ -43,7 +43,7 @@ def is_same_name(answer: str, reference: str) -> bool | None:
     True
     """
     words, own = name_words(answer), name_words(reference)
-    if not words or pattern("phrases", "choice").search(answer):
+    if not words or not own or pattern("phrases", "choice").search(answer):
         return None
     if sorted(words) == sorted(own) or f" {' '.join(own)} " in f" {' '.join(words)} ":
         return True

@@ -118,7 +118,7 @@ def test_published_answers_are_never_wrong_of_themselves() -> None:
         ("In measures 5–9, is there a repeat sign?", "None", "yes_no"),
         ("Between measures 1–8, are there repeat signs?", "Present", "text"),
         ("What is the initial expression marking?", "None", "text"),
-        ("Who is the composer?", "J.S. Bach", "text"),
+        ("Who is the composer?", "J.S. Bach", "name"),
     ],
 )
 def test_types_of_published_questions(question: str, answer: str, answer_type: str) -> None:
