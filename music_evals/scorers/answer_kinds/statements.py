@@ -31,7 +31,7 @@ def marked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[st
     """Yield what a reply marks as its answer, the last first; of a list all, else one line first.
 
     >>> [*marked_statements("Final Answer:\\n- up\\n- down", is_list=True, is_long=False)]
-    ['- up\\n- down']
+    ['- up\\n- down', '- up']
     """
     start, end = re.search(r"(?m)^\s*[\[{]", text), max(text.rfind("]"), text.rfind("}")) + 1
     if start and _from_json(text[start.start() : end]) is not None:
