@@ -288,9 +288,13 @@ class _Options:
         self.letters = ascii_uppercase[: len(options)]
         self.texts = dict(zip(self.letters, options, strict=True))
         named: dict[str, Letters] = {}
+        others: dict[str, Letters] = {}
         for letter, option in zip(self.letters, options, strict=True):
             for name in _names(option):
                 named.setdefault(name, set()).add(letter)
+            for name in map(_folded, other_names(option)):
+                others.setdefault(name, set()).add(letter)
+        named = others | named  # an option's own text is of no other
         self.names = {name: min(letters) for name, letters in named.items() if len(letters) == 1}
         self.longest = max(map(len, named), default=0)
         # A text that is a letter, such as the name of a note, is read as the letter of an option.
@@ -508,7 +512,7 @@ def _names(option: str) -> Iterator[str]:
     """
     bracketed = re.fullmatch(r"(.+?)\s*[({（](.+)[)}）]", option)
     after_yes = _pattern("after_yes_or_no").match(option)
-    texts = [option, *other_names(option)]
+    texts = [option]
     for match in filter(None, (bracketed, after_yes)):
         texts += match.groups()
     yield from filter(None, map(_folded, texts))
