@@ -231,6 +231,7 @@ def answer_collapse(scores: SampleScores) -> Figures:
     ``position_bias`` is of options with letters or indices.
     """
     items = [item for item in all_items(scores) if item.counts and item.key is not None]
+    items.sort(key=lambda item: item.id)  # samples end in any order, and draws are by place
     answers, keys = [item.answer for item in items], [str(item.key) for item in items]
     names = [item.id for item in items]
     found = collapse(answers, keys, names)
