@@ -205,6 +205,9 @@ def test_commands_name_what_exists(page: Path) -> None:
         options = {
             option for each in command.params for option in (*each.opts, *each.secondary_opts)
         }
+        if command.context_settings.get("ignore_unknown_options"):  # they go on to Inspect
+            passed_on = inspect_command.commands["eval"].params
+            options |= {option for each in passed_on for option in each.opts}
         for word in words:
             if word.startswith("--"):
                 assert word.partition("=")[0] in {*options, "--help"}, f"{said}: no option {word}"
