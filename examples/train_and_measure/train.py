@@ -53,7 +53,7 @@ def sft(model: str, data: Path, out: Path, rows: int = 300, save_steps: int = 14
     trained.model.embed_tokens.requires_grad_(False)
     trained.model.layers[:12].requires_grad_(False)
     config = SFTConfig(
-        out, num_train_epochs=1, per_device_train_batch_size=8, learning_rate=2e-4, lr_scheduler_type="cosine", warmup_steps=0.05,
+        out, num_train_epochs=1, per_device_train_batch_size=8, learning_rate=3e-4, lr_scheduler_type="cosine", warmup_steps=0.05,
         train_sampling_strategy="group_by_length", max_length=None, save_steps=save_steps, logging_steps=2,
         **SETTINGS,
     )  # fmt: skip

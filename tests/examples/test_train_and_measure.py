@@ -6,7 +6,6 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,25 +16,49 @@ SCRIPT = EXAMPLES / "train_and_measure" / "train_and_measure.sh"
 COMMAND = f"#!{sys.executable}\nfrom music_evals.commands.main import main\nmain()\n"
 
 
+TEMPLATE = (
+    "{% for message in messages %}<|{{ message['role'] }}|>{{ message['content'] }}<|end|>{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+
+
 @pytest.fixture(scope="module")
-def make_tiny_model() -> Any:
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random Llama of some 100,000 parameters, with a tokenizer of bytes."""
     for name in ("torch", "transformers", "trl", "accelerate"):
         pytest.importorskip(name, reason="training needs the extra 'finetune'")
-    return runpy.run_path(str(EXAMPLES / "grpo.py"))["make_tiny_model"]
+    from tokenizers import ByteLevelBPETokenizer, Tokenizer
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    out = tmp_path_factory.mktemp("tiny")
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterator(
+        ["Which note is A sharp?"], 300, special_tokens=["<|end|>", "<|user|>", "<|assistant|>"]
+    )
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(trained.to_str()), eos_token="<|end|>", pad_token="<|end|>"
+    )  # fmt: skip
+    tokenizer.chat_template = TEMPLATE
+    tokenizer.save_pretrained(out)
+    config = LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4,
+        eos_token_id=0, pad_token_id=0,
+    )  # fmt: skip
+    LlamaForCausalLM(config).save_pretrained(out)
+    return out
 
 
 @pytest.mark.slow
 def test_it_learns_replies_that_are_right_and_measures_each_checkpoint(
-    make_tiny_model: Any, tmp_path: Path
+    tiny_model: Path, tmp_path: Path
 ) -> None:
     commands = tmp_path / "bin"
     commands.mkdir()
     (commands / "music-evals").write_text(COMMAND, encoding="utf-8")
     (commands / "music-evals").chmod(0o755)
-    prompts = [{"prompt": [{"role": "user", "content": "Which note is A sharp?"}]}] * 8
-    model, out = make_tiny_model(tmp_path / "tiny", prompts, 1), tmp_path / "out"
+    out = tmp_path / "out"
     done = subprocess.run(
-        [SCRIPT, "--model", model, "--out", out, "--rows", "8", "--save", "1", "--limit", "2", "--steps", "1"],
+        [SCRIPT, "--model", tiny_model, "--out", out, "--rows", "8", "--save", "1", "--limit", "2", "--steps", "1"],
         capture_output=True,
         text=True,
         env={**os.environ, "PATH": f"{commands}:{Path(sys.executable).parent}:{os.environ['PATH']}"},
