@@ -14,7 +14,7 @@ inspect eval evals/msu.py@visual --model openai/gpt-4o \
   -T judges=openai/gpt-5,openai/o3,openai/gpt-4.1
 inspect eval evals/msu.py@visual --model openai/gpt-4o -T pages=pdf -T abc=true
 inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=published -T content=title
-inspect eval evals/msu.py@score --model vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=kern
+inspect eval evals/msu.py@score --model vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=lilypond
 """
 
 from collections import Counter
@@ -176,8 +176,7 @@ class ScoreParameters(MsuParameters):
     """Parameters of `score`: those of all tasks, and two more.
 
     Args:
-        rendering: ``abc``, ``musicxml``, ``midi`` (as text), ``lilypond``, ``kern``, ``pages`` or
-            ``audio``.
+        rendering: ``abc``, ``musicxml``, ``midi`` (as text), ``lilypond``, ``pages`` or ``audio``.
         max_score_tokens: the longest score, in tokens, estimated as half its characters; longer
             ones are left out.
     """

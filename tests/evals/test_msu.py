@@ -381,7 +381,6 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize(
     ("rendering", "shown", "asked_of"),
     [
-        ("kern", "**kern", 4),
         ("musicxml", "<score-partwise", 4),
         ("midi", "note_on channel=", 2),
         ("audio", "", 1),
@@ -411,10 +410,10 @@ def test_a_score_is_asked_in_every_rendering_what_that_holds(
 def test_a_dataset_of_which_nothing_can_be_rendered_is_an_error(tmp_path: Path) -> None:
     rows = {"test": [score_row("none", musicxml=None)]}, {"test": [question("none", 0)]}
     with pytest.raises(ParameterError, match="has scores without musicxml"):
-        score(dataset=write_rows(tmp_path / "none", *rows), rendering="kern")
+        score(dataset=write_rows(tmp_path / "none", *rows), rendering="musicxml")
     rows = {"test": [score_row("broken", musicxml="<no/>")]}, {"test": [question("broken", 0)]}
     with pytest.raises(ParameterError, match="no question is left to ask: broken: "):
-        score(dataset=write_rows(tmp_path / "broken", *rows), rendering="kern")
+        score(dataset=write_rows(tmp_path / "broken", *rows), rendering="musicxml")
 
 
 def test_twins_move_answers_and_names_and_are_paired_with_their_questions(
