@@ -169,7 +169,7 @@ def test_pages_and_their_commands_are_found() -> None:
         "inspect eval evals/muse.py --model baseline/reader" in readme
     )  # from the middle of a line
     own = {
-        "evals/msu.py@textual": {"max_score_tokens", "too_long", "twin"},
+        "evals/msu.py@textual": {"max_score_tokens", "twin"},
         "evals/msu.py@visual": {"abc", "pages"},
     }
     textual, visual = (parameters(name) - names for name, names in own.items())

@@ -76,7 +76,6 @@ class ZiqiParameters:
         rotations: 1, or 4 to ask each question under all rotations of its options. An option such
             as "all of the above" stays last, which leaves three rotations. Questions with an option
             that names letters are left out.
-        deduplicate: leave out questions that are earlier in the dataset, too.
         subset: ``human`` for two questions per sub-theme, as in the paper's study with people.
         language: language of the instruction, ``zh`` or ``en``, and of the questions if the dataset
             has both.
@@ -95,7 +94,6 @@ class ZiqiParameters:
     protocol: Protocol = "strict"
     answer: AnswerForm = "text"
     rotations: Literal[1, 4] = 1
-    deduplicate: bool = False
     subset: Literal["human"] | None = None
     language: Language = "zh"
     seed: int = 0
@@ -169,8 +167,6 @@ def _selected(rows: list[Row], params: ZiqiParameters) -> list[Row]:
     # The published questions are in Chinese only, whatever the language of the instruction.
     in_language = [row for row in rows if row["language"] == params.language]
     rows = _of_themes(in_language or rows, params.themes)
-    if params.deduplicate:
-        rows = [row for row in rows if row["duplicate_of"] is None]
     return _human_subset(rows, params.seed) if params.subset == "human" else rows
 
 

@@ -45,7 +45,6 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
             "themes='polka' is not valid; themes of this dataset are: computed music theory",
         ),
         ({"themes": []}, "is not valid; themes of this dataset are"),
-        ({"deduplicate": "yes"}, "deduplicate='yes' is not valid"),
     ],
     lilybench.bar_count: [
         ({"max_score_tokens": 0}, "max_score_tokens=0 is not valid"),
