@@ -6,19 +6,17 @@ import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from random import Random
-from typing import Any
 
 from music_evals.baselines.asking import Request
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.solvers.symbolic import muse_ten, music
 from music_evals.solvers.symbolic.music import SymbolicSolver
-from music_evals.solvers.symbolic.schema import FormulationError, Schema
+from music_evals.solvers.symbolic.schema import Schema
 
 SOLVERS: Mapping[str, SymbolicSolver] = {**music.SOLVERS, **muse_ten.SOLVERS}
 """Task → its solver."""
 
 _INTEGER = re.compile(r"-?[0-9]{1,6}")
-_MAJOR = (0, 2, 4, 5, 7, 9, 11)
 
 
 def read(request: Request, error_rate: float) -> str:
@@ -46,15 +44,6 @@ def read(request: Request, error_rate: float) -> str:
     if decision.answer is None:
         raise ValueError(decision.result)
     return request.worded(decision.answer)
-
-
-def arguments_of(request: Request, lines: str) -> list[dict[str, Any]]:
-    """The arguments of the tool calls for symbolic lines; garbled lines become a malformed call."""
-    schema, identifiers = SOLVERS[request.keys["task"]].schema, request.keys["identifiers"]
-    try:
-        return schema.arguments(identifiers, schema.parse(lines, identifiers))
-    except FormulationError:
-        return [{schema.listed: lines}]
 
 
 def _garbled(lines: str, random: Random) -> str:

@@ -18,7 +18,6 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from music_evals.baselines.asking import BaselineError, Request, read_conversation
 from music_evals.baselines.chance import commonest, guess
-from music_evals.baselines.muse import arguments_of
 from music_evals.baselines.playback import Playback
 from music_evals.baselines.reader import check, read
 from music_evals.notation.lilypond.sandbox.slots import cores
@@ -101,16 +100,10 @@ class BaselineAPI(ModelAPI):
             input, [tool.name for tool in offered], sample.metadata if sample else {}
         )
         tool = request.helpful_tool
-        text = ""
-        if tool is None or request.keys["answer_type"] == "symbols":
-            text = await self._answer(request, config.seed)
+        text = "" if tool else await self._answer(request, config.seed)
         message = ChatMessageAssistant(content=text, source="generate", model=self.model_name)
         if tool:
-            message.content = ""
-            message.tool_calls = [
-                ToolCall(f"call_{len(input)}_{number}", tool, arguments)
-                for number, arguments in enumerate(arguments_of(request, text) if text else [{}])
-            ]
+            message.tool_calls = [ToolCall(f"call_{len(input)}", tool, {})]
         # Words are counted, not tokens: a tokenizer would have to be downloaded.
         words_read = sum(len(message.text.split()) for message in input)
         words = len(text.split())

@@ -16,7 +16,6 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
         ({"shots": 2}, "valid values are: zero, few"),
         ({"seed": "x"}, "seed='x' is not valid; a value of type int is needed"),
         ({"structured_output": True}, "belong to strategy=logiclm"),
-        ({"tools": "native"}, "belong to strategy=logiclm"),
         ({"refinement_tokens": 99}, "belong to strategy=logiclm"),
         (
             {"strategy": "logiclm", "refinement_tokens": 0},
