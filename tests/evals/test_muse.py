@@ -33,6 +33,7 @@ from music_evals.evals.shared.parameters import ParameterError
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.solvers import media
+from tests import garbled  # noqa: F401 - registers a model
 from tests.harness import metrics, run, run_scripted, samples
 from tests.reports.logs import rows
 
@@ -111,7 +112,7 @@ def test_what_a_model_cannot_do_is_an_error(
 
 
 def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> None:
-    model = get_model("baseline/reader", error_rate=0.5, memoize=False)
+    model = get_model("garbled/reader", error_rate=0.5, memoize=False)
     for log in run(
         [task(strategy="logiclm") for task in TASKS.values()], tmp_path, model, limit=20
     ):
@@ -145,8 +146,8 @@ def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> Non
 
 
 def test_transcriptions_stand_beside_the_true_ones_in_the_report(tmp_path: Path) -> None:
-    garbled = get_model("baseline/reader", error_rate=0.9, memoize=False)
-    for model in ("baseline/reader", garbled, "baseline/chance"):
+    breaking = get_model("garbled/reader", error_rate=0.9, memoize=False)
+    for model in ("baseline/reader", breaking, "baseline/chance"):
         run([task(strategy="logiclm") for task in TASKS.values()], tmp_path, model, limit=6)
     found = {table.name: table for table in section_tables(read_records(tmp_path), "muse")}
     means = {(row["Task"], row["Model"]): row for row in rows(found["muse_logiclm"])}

@@ -17,6 +17,7 @@ from music_evals.evals.shared.request_counts import requests_of
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.solvers.symbolic.muse_ten import SOLVERS
+from tests import garbled  # noqa: F401 - registers a model
 from tests.harness import metrics, run, run_scripted, samples
 
 TASKS: dict[str, Callable[..., Task]] = {
@@ -75,7 +76,7 @@ def test_solvers_decide_from_the_readers_transcriptions(tmp_path: Path) -> None:
             (one.scores or {})["solver_decision"].metadata["right_notes"] for one in samples(log)
         } == {1}
         assert scores["final_answer"]["accuracy"] == 1
-    model = get_model("baseline/reader", error_rate=0.5, memoize=False)
+    model = get_model("garbled/reader", error_rate=0.5, memoize=False)
     for log in run([TASKS[name](strategy="logiclm") for name in SOLVERS], tmp_path, model, limit=3):
         assert (
             metrics(log)["solver_decision"]["accuracy"]
