@@ -16,7 +16,6 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from string import Template
 from typing import Any, Literal
 
 from inspect_ai import Task
@@ -32,6 +31,7 @@ from music_evals.datasets_builders.ziqi.rows import ConfigName, Row
 from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata
 from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.levels import Level, at_level
+from music_evals.evals.shared.question_banks import fill_question
 from music_evals.evals.shared.registration import task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
@@ -185,7 +185,7 @@ def record_to_sample(
     order = rotations(row["options"])[rotation]
     options = [row["options"][index] for index in order]
     question = row["question"]
-    prompt = opening + _filled(wording["question"], question, options)
+    prompt = opening + fill_question(wording["question"], question, options)
     notation: dict[str, Any] = {}
     metadata = {
         "question": row["id"],
@@ -319,11 +319,8 @@ def _openings(
             )
         openings[theme] += wording["examples"] + "\n\n"
         for row in examples:
-            example = _filled(wording["example"], row["question"], row["options"], row["answer"])
+            example = fill_question(
+                wording["example"], row["question"], row["options"], row["answer"]
+            )
             openings[theme] += example + "\n\n"
     return openings
-
-
-def _filled(text: str, question: str, options: Sequence[str], answer: str = "") -> str:
-    lettered = dict(zip("abcd", options, strict=True))
-    return Template(text).substitute(lettered, question=question, answer=answer)
