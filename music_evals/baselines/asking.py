@@ -53,11 +53,7 @@ class Request:
 
     @property
     def helpful_tool(self) -> str | None:
-        """The tool to call: for symbolic lines the tool on offer, for a score the one that helps,
-        called once.
-        """
-        if self.keys["answer_type"] == "symbols":
-            return next(iter(self.tools), None)
+        """The tool to call: the one that helps to read a score, called once."""
         tool = _TOOLS.get(self.keys["answer_type"])
         return tool if tool in self.tools and not self.has_called else None
 

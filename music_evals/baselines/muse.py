@@ -5,25 +5,21 @@ text in the prompt.
 import re
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from random import Random
-from typing import Any
 
 from music_evals.baselines.asking import Request
 from music_evals.notation.midi.files import parse_midi_text
 from music_evals.solvers.symbolic import muse_ten, music
 from music_evals.solvers.symbolic.music import SymbolicSolver
-from music_evals.solvers.symbolic.schema import FormulationError, Schema
+from music_evals.solvers.symbolic.schema import Schema
 
 SOLVERS: Mapping[str, SymbolicSolver] = {**music.SOLVERS, **muse_ten.SOLVERS}
 """Task → its solver."""
 
 _INTEGER = re.compile(r"-?[0-9]{1,6}")
-_MAJOR = (0, 2, 4, 5, 7, 9, 11)
 
 
-def read(request: Request, error_rate: float) -> str:
-    """Answer from MIDI text, or with symbolic lines; the share `error_rate` of these lines is
-    garbled.
+def read(request: Request) -> str:
+    """Answer from MIDI text, or with symbolic lines.
 
     ValueError if a stimulus is no MIDI text, or its notes fit no option.
     """
@@ -37,8 +33,7 @@ def read(request: Request, error_rate: float) -> str:
         refused = request.keys.get("refused")
         if refused is not None:
             lists = _repaired(refused, solver.schema, len(identifiers))
-        lines = solver.schema.write(identifiers, lists)
-        return _garbled(lines, request.random) if request.random.random() < error_rate else lines
+        return solver.schema.write(identifiers, lists)
     decision = solver.decide(lists)
     if decision.answer is None and task == "meter" and "stimulus" not in request.keys:
         closest = min(pairwise(lists[0]), key=lambda pair: pair[1] - pair[0])
@@ -46,29 +41,6 @@ def read(request: Request, error_rate: float) -> str:
     if decision.answer is None:
         raise ValueError(decision.result)
     return request.worded(decision.answer)
-
-
-def arguments_of(request: Request, lines: str) -> list[dict[str, Any]]:
-    """The arguments of the tool calls for symbolic lines; garbled lines become a malformed call."""
-    schema, identifiers = SOLVERS[request.keys["task"]].schema, request.keys["identifiers"]
-    try:
-        return schema.arguments(identifiers, schema.parse(lines, identifiers))
-    except FormulationError:
-        return [{schema.listed: lines}]
-
-
-def _garbled(lines: str, random: Random) -> str:
-    """Break the lines as models do, in a way that leaves the numbers readable."""
-    ways = {
-        "commentary": lambda: f"Here is my transcription:\n{lines}",
-        "code fence": lambda: f"```\n{lines}\n```",
-        "broken bracket": lambda: lines.replace("])", ")", 1),
-        "line twice": lambda: f"{lines}\n{lines.splitlines()[0]}",
-        "wrong functor": lambda: "notes" + lines[lines.index("(") :],
-        "wrong identifier": lambda: re.sub(r"\(([^,]+),", r"(\1.wav,", lines, count=1),
-        "out of range": lambda: lines.replace("])", ", 999])", 1),
-    }
-    return ways[random.choice(list(ways))]()
 
 
 def _repaired(refused: str, schema: Schema, count: int) -> list[list[int]]:

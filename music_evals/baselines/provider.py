@@ -18,18 +18,11 @@ from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
 
 from music_evals.baselines.asking import BaselineError, Request, read_conversation
 from music_evals.baselines.chance import commonest, guess
-from music_evals.baselines.muse import arguments_of
 from music_evals.baselines.playback import Playback
 from music_evals.baselines.reader import check, read
 from music_evals.notation.lilypond.sandbox.slots import cores
 
-ARGUMENTS = {
-    "chance": "none",
-    "majority": "none",
-    "reader": "error_rate",
-    "playback": "folder",
-}
-"""Model → the argument that it accepts."""
+MODELS = ("chance", "majority", "reader", "playback")
 
 
 class BaselineAPI(ModelAPI):
@@ -40,15 +33,14 @@ class BaselineAPI(ModelAPI):
         model_name: ``chance`` answers by chance; ``majority`` gives the most common answer;
             ``reader`` computes the answer from the music; ``playback`` gives the files of a folder.
         config: the seed selects one of many pieces by chance, or the file that is played back.
-        error_rate: (reader) share of symbolic lines to garble, from 0 to 1, for LogicLM to refine.
         folder: (playback) folder with LilyPond files, ``*.ly``, in it or in its subfolders.
 
     Raises:
-        BaselineError: a name, argument, rate or folder is not as above, or the model cannot answer
-            a task.
+        BaselineError: a name, argument or folder is not as above, or the model cannot answer a
+            task.
 
     Example:
-        inspect eval evals/muse.py --model baseline/reader -M error_rate=0.5 -T strategy=logiclm
+        inspect eval evals/muse.py --model baseline/reader -T strategy=logiclm
         inspect eval evals/lilybench_generation.py --model baseline/playback -M folder=scores
     """
 
@@ -58,27 +50,21 @@ class BaselineAPI(ModelAPI):
         base_url: str | None = None,
         api_key: str | None = None,
         config: GenerateConfig = GenerateConfig(),  # noqa: B008 - the signature of every Inspect provider
-        error_rate: float = 0.0,
         folder: str | Path | None = None,
         **model_args: Any,
     ) -> None:
         super().__init__(model_name, base_url, api_key, [], config)
-        if model_name not in ARGUMENTS:
+        if model_name not in MODELS:
             raise BaselineError(
                 f"there is no model baseline/{model_name}; there are: "
-                f"baseline/{', baseline/'.join(ARGUMENTS)}"
+                f"baseline/{', baseline/'.join(MODELS)}"
             )
-        accepted = ARGUMENTS[model_name]
-        arguments = {"error_rate": error_rate or None, "folder": folder, **model_args}
-        for name, value in arguments.items():
+        accepted = "folder" if model_name == "playback" else "none"
+        for name, value in {"folder": folder, **model_args}.items():
             if value is not None and name != accepted:
                 raise BaselineError(
                     f"baseline/{model_name} knows no argument {name!r}; it knows {accepted}"
                 )
-        is_number = isinstance(error_rate, int | float) and not isinstance(error_rate, bool)
-        if not is_number or not 0 <= error_rate <= 1:
-            raise BaselineError(f"error_rate is {error_rate!r}; a number from 0 to 1 is needed")
-        self.error_rate = float(error_rate)
         self.playback = Playback(folder) if model_name == "playback" else None
         self._one_a_core = anyio.CapacityLimiter(cores())
 
@@ -101,16 +87,10 @@ class BaselineAPI(ModelAPI):
             input, [tool.name for tool in offered], sample.metadata if sample else {}
         )
         tool = request.helpful_tool
-        text = ""
-        if tool is None or request.keys["answer_type"] == "symbols":
-            text = await self._answer(request, config.seed)
+        text = "" if tool else await self._answer(request, config.seed)
         message = ChatMessageAssistant(content=text, source="generate", model=self.model_name)
         if tool:
-            message.content = ""
-            message.tool_calls = [
-                ToolCall(f"call_{len(input)}_{number}", tool, arguments)
-                for number, arguments in enumerate(arguments_of(request, text) if text else [{}])
-            ]
+            message.tool_calls = [ToolCall(f"call_{len(input)}", tool, {})]
         # Words are counted, not tokens: a tokenizer would have to be downloaded.
         words_read = sum(len(message.text.split()) for message in input)
         words = len(text.split())
@@ -131,7 +111,7 @@ class BaselineAPI(ModelAPI):
             case "majority":
                 return commonest(request)
             case "reader":
-                return await read(request, self.error_rate, self._one_a_core)
+                return await read(request, self._one_a_core)
         assert self.playback is not None
         return await self.playback.reply(request, seed, self._one_a_core)
 

@@ -42,13 +42,12 @@ def check(request: Request) -> None:
     )
 
 
-async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimiter) -> str:
+async def read(request: Request, limiter: anyio.CapacityLimiter) -> str:
     """Answer a request from its music; by chance, or with ``Unknown``, if there is none or it
     cannot be read.
 
     Args:
         request: the request; `BaselineError` if `check` refuses it, or LilyPond is missing.
-        error_rate: the share of symbolic lines that is garbled.
         limiter: bounds how many processes of LilyPond run at a time.
     """
     check(request)
@@ -61,7 +60,7 @@ async def read(request: Request, error_rate: float, limiter: anyio.CapacityLimit
         return request.worded(letters[0]) if letters else guess(request)
     if keys["benchmark"] in ("muse", "muse_ten"):
         try:
-            return muse.read(request, error_rate)
+            return muse.read(request)
         except ValueError:
             if keys.get("stimulus") != "noise":  # noise may fit no option
                 raise

@@ -95,17 +95,17 @@ def compose_rows(seed: int) -> Rows:
     configs = {}
     for config, count in COMPOSED.items():
         questions = compose.theory_questions(seed, compose.MUSICTHEORYBENCH, kinds_of(config))
-        own = (question for question in questions if _slice_of(question.name) == seed % SLICES)
+        # The lowest bit of the checksum says which of two benchmarks asks the question.
+        own = (
+            question
+            for question in questions
+            if crc32(question.name.encode()) // 2 % SLICES == seed % SLICES
+        )
         chosen = list(islice(own, count + EXAMPLES))
         random.Random(f"{seed}/{config}").shuffle(chosen)
         rows = composed_rows(chosen, f"{seed}/{config}/letters")
         configs[config] = {"dev": rows[:EXAMPLES], "test": rows[EXAMPLES:]}
     return configs
-
-
-def _slice_of(name: str) -> int:
-    # The lowest bit says which of two benchmarks asks the question.
-    return crc32(name.encode()) // 2 % SLICES
 
 
 def _published(folder: Path) -> Rows:

@@ -185,12 +185,19 @@ def prompt_to_sample(
     Demonstrations are earlier turns under ``strict``, and the beginning of the prompt's message
     under ``paper``.
     """
+    words = wording["paper"] if protocol == "paper" else wording
+    messages: list[ChatMessage] = [ChatMessageSystem(content=words["instruction"])]
+    template = Template(words["demonstration"])
     if protocol == "paper":
-        messages, prompt = _published_messages(row, shown, wording["paper"])
-    else:
-        messages = [ChatMessageSystem(content=wording["instruction"])]
+        parts = []
         for demonstration in shown:
-            score = Template(wording["demonstration"]).substitute(score=_text_of(demonstration))
+            score = demonstration["text"].strip("\r\n")
+            metadata = published_metadata(demonstration, words)
+            parts.append(template.substitute(metadata=metadata, score=score))
+        prompt = "\n\n".join([*parts, published_request(row, words)])
+    else:
+        for demonstration in shown:
+            score = template.substitute(score=demonstration["text"].strip("\r\n"))
             messages.append(ChatMessageUser(content=request(demonstration, wording)))
             messages.append(ChatMessageAssistant(content=score))
         prompt = request(row, wording)
@@ -198,7 +205,7 @@ def prompt_to_sample(
     description = {
         name: value for name, value in row.items() if name in fields and value is not None
     }
-    metadata = question_metadata(
+    asks = question_metadata(
         "lilybench_generation",
         "generation",
         answer_type="piece",
@@ -206,30 +213,12 @@ def prompt_to_sample(
         index=row["index"],
         description=description,
     )
-    messages.append(ChatMessageUser(content=prompt, metadata=metadata))
+    messages.append(ChatMessageUser(content=prompt, metadata=asks))
     return Sample(
         id=row["id"],
         input=messages,
         metadata={"index": row["index"], "entry": row["entry"], MEDIA: True},
     )
-
-
-def _published_messages(
-    row: PromptRow, shown: Sequence[DemonstrationRow], wording: Prompts
-) -> tuple[list[ChatMessage], str]:
-    """The system message, and the prompt with its demonstrations, as published."""
-    parts = []
-    for demonstration in shown:
-        part = Template(wording["demonstration"]).substitute(
-            metadata=published_metadata(demonstration, wording), score=_text_of(demonstration)
-        )
-        parts.append(part)
-    prompt = "\n\n".join([*parts, published_request(row, wording)])
-    return [ChatMessageSystem(content=wording["instruction"])], prompt
-
-
-def _text_of(demonstration: DemonstrationRow) -> str:
-    return demonstration["text"].strip("\r\n")
 
 
 def request(description: Description, wording: Prompts) -> str:

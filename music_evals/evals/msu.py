@@ -14,7 +14,7 @@ inspect eval evals/msu.py@visual --model openai/gpt-4o \
   -T judges=openai/gpt-5,openai/o3,openai/gpt-4.1
 inspect eval evals/msu.py@visual --model openai/gpt-4o -T pages=pdf -T abc=true
 inspect eval evals/msu.py@textual --model openai/gpt-4o -T dataset=published -T content=title
-inspect eval evals/msu.py@score --model vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=kern
+inspect eval evals/msu.py@score --model vllm/Qwen/Qwen2.5-7B-Instruct -T rendering=lilypond
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
-from itertools import accumulate, chain
+from itertools import chain
 from logging import getLogger
 from random import Random
 from string import Template
@@ -79,7 +79,6 @@ from music_evals.solvers.stimulus import Stimulus
 
 Modality = Literal["textual", "visual", "score"]
 ScoreContent = Literal["full", "title"]
-TooLong = Literal["refuse", "truncate"]
 Twin = Literal["original", "transposed", "renamed"]
 
 # Rendering → its key in the prompts; other renderings have their own name.
@@ -156,19 +155,17 @@ class VisualParameters(MsuParameters):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextualParameters(MsuParameters):
-    """Parameters of `textual`: those of all tasks, and three more.
+    """Parameters of `textual`: those of all tasks, and two more.
 
     Args:
         twin: ``original``; ``transposed`` for scores and answers a major second higher or lower; or
             ``renamed`` for scores with title and composer of another score.
-        max_score_tokens: the longest score, in tokens, estimated as half its characters.
-        too_long: ``refuse`` leaves out questions on longer scores, ``truncate`` cuts the scores
-            after a measure.
+        max_score_tokens: the longest score, in tokens, estimated as half its characters; longer
+            ones are left out.
     """
 
     twin: Twin = "original"
     max_score_tokens: int | None = None
-    too_long: TooLong = "refuse"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,8 +173,7 @@ class ScoreParameters(MsuParameters):
     """Parameters of `score`: those of all tasks, and two more.
 
     Args:
-        rendering: ``abc``, ``musicxml``, ``midi`` (as text), ``lilypond``, ``kern``, ``pages`` or
-            ``audio``.
+        rendering: ``abc``, ``musicxml``, ``midi`` (as text), ``lilypond``, ``pages`` or ``audio``.
         max_score_tokens: the longest score, in tokens, estimated as half its characters; longer
             ones are left out.
     """
@@ -222,7 +218,6 @@ class _Selection:
     shown: dict[str, Rendered]  # score → its rendering; empty if only titles are shown
     questions: dict[str, list[QuestionRow]] = field(default_factory=dict)  # score → questions
     unlike: list[str] = field(default_factory=list)  # scores that cannot be shown, with the reason
-    truncated: dict[str, int] = field(default_factory=dict)  # score → lines that are left of it
     refused: list[str] = field(default_factory=list)  # scores that are too long
 
     def problem(self, rendering: Rendering) -> str:
@@ -265,7 +260,7 @@ def _task(
 
     selection = _choose_stimulus(params, rendering, columns, splits, spec)
     if longest is not None:
-        _limit_length(selection, longest, getattr(params, "too_long", "refuse"))
+        _limit_length(selection, longest)
     rows_of_levels = [row for row in rows if row["level"] in levels]
     _choose_questions(selection, rows_of_levels, modality, rendering)
     originals = None
@@ -307,7 +302,6 @@ def _task(
             "split": params.split,
             "levels": levels,
             "judged_by_rules": is_by_rules,
-            "scores_truncated": len(selection.truncated),
             "scores_refused": selection.refused,
             "scores_unlike": [reason[:_MAX_REASON] for reason in selection.unlike],
             "questions_not_held": questions_not_held,
@@ -466,22 +460,14 @@ def _announced(rendering: Rendering, count: int) -> Iterator[Callable[[], None]]
         yield lambda: advance("rendering", count)
 
 
-def _limit_length(selection: _Selection, max_tokens: int, too_long: TooLong) -> None:
-    """Cut scores that are too long after a line of ABC, which is a whole measure, or leave them
-    out.
-    """
+def _limit_length(selection: _Selection, max_tokens: int) -> None:
+    """Leave out scores that are too long."""
     shown: dict[str, Rendered] = {}
     for name, rendered in selection.shown.items():
         if notation_tokens(len(rendered["text"])) <= max_tokens:
             shown[name] = rendered
-        elif too_long == "refuse":
-            selection.refused.append(name)
         else:
-            lines = rendered["text"].splitlines()
-            ends = accumulate(len(line) + 1 for line in lines)
-            fitting = sum(notation_tokens(end) <= max_tokens for end in ends)
-            selection.truncated[name] = fitting
-            shown[name] = as_it_stands(text="\n".join(lines[:fitting]))
+            selection.refused.append(name)
     if selection.shown:
         selection.keep(shown)
 
@@ -541,8 +527,6 @@ def _samples(
         # The level-wise success rate is over all questions on a score, also if they are asked
         # one at a time.
         facts: dict[str, Any] = {"asked": dict(Counter(str(row["level"]) for row in rows))}
-        if name in selection.truncated:
-            facts["measures_kept"] = selection.truncated[name]
         for group in filter(None, groups):
             sample = record_to_sample(score, group, selection.shown.get(name), prompt, originals)
             sample.metadata = {**(sample.metadata or {}), **facts}

@@ -28,14 +28,12 @@ from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
     ChatMessageSystem,
-    ChatMessageTool,
     ChatMessageUser,
     Content,
     ContentAudio,
     ContentText,
     GenerateConfig,
 )
-from inspect_ai.tool import ToolCall
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import (
@@ -105,8 +103,6 @@ class MuseParameters:
             or ``all``.
         prompts: a TOML file with other wording, see ``prompts.toml`` in the benchmark's folder.
         structured_output: (logiclm) have the server constrain the symbolic lines to their schema.
-        tools: (logiclm) ``text`` as in the paper, or ``native`` to let the model call the solver
-            itself.
         refinement_tokens: (logiclm) most tokens of a refinement, by default as in the paper;
             reasoning needs more.
     """
@@ -123,7 +119,6 @@ class MuseParameters:
     media: int | Literal["all"] = SHOWN
     prompts: str | None = None
     structured_output: bool = False
-    tools: Literal["text", "native"] = "text"
     refinement_tokens: int = REFINEMENT_TOKENS
 
     def __post_init__(self) -> None:
@@ -131,11 +126,11 @@ class MuseParameters:
         check_positive(refinement_tokens=self.refinement_tokens)
         is_logiclm = self.strategy == "logiclm"
         is_limited = self.refinement_tokens != REFINEMENT_TOKENS
-        has_options = self.structured_output or self.tools != "text" or is_limited
+        has_options = self.structured_output or is_limited
         if has_options and not is_logiclm:
             raise ValueError(
-                "structured_output, tools and refinement_tokens belong to strategy=logiclm; "
-                f"strategy is {self.strategy}"
+                "structured_output and refinement_tokens belong to strategy=logiclm; strategy is "
+                f"{self.strategy}"
             )
         if is_logiclm and self.chat == "continued":
             raise ValueError(
@@ -144,11 +139,6 @@ class MuseParameters:
         if self.structured_output and is_limited:
             raise ValueError(
                 "structured_output has no limit as refinement_tokens sets it, which would cut lines"
-            )
-        if self.structured_output and self.tools == "native":
-            raise ValueError(
-                "structured_output constrains the text that a model writes; with tools=native it "
-                "calls"
             )
 
 
@@ -206,29 +196,23 @@ def chord_quality(params: MuseParameters) -> Task:
 def _task(name: ConfigName, question: str, clips: Sequence[str], params: MuseParameters) -> Task:
     dataset = at_level(BENCHMARK, name, params)
     trials = Trials(name, question, clips, dataset, partial(reason, name), SOLVERS[name])
-    native = {f"{name}.logiclm": f"{name}.logiclm_native"}
-    native["logiclm.refine"] = "logiclm.native_refine"
-    wording = load_wording("muse", name, params, native)
+    wording = load_wording("muse", name, params)
     texts, logic = wording[name], wording["logiclm"]
-    system = texts["logiclm_native" if params.tools == "native" else params.strategy]
-    system = Template(system).substitute(given=texts["given"][params.modality])
+    system = Template(texts[params.strategy]).substitute(given=texts["given"][params.modality])
     return trials_task(trials, params, system, {**logic, "final": texts["final"]}, texts["worked"])
 
 
-def load_wording(
-    benchmark: str, name: str, params: MuseParameters, native: Mapping[str, str]
-) -> Prompts:
+def load_wording(benchmark: str, name: str, params: MuseParameters) -> Prompts:
     """Load the prompts of a benchmark, those of a task as they are at its level.
 
     Args:
         benchmark: whose prompts they are.
         name: of the task.
         params: the parameters of the task.
-        native: a text for symbolic lines → the text for tool calls, as ``TABLE.TEXT``.
 
     Raises:
-        ValueError: the user's file rewords a text, and not the text that is asked in its place with
-            ``tools=native`` or at a level above 1.
+        ValueError: the user's file rewords a text, and not the text that is asked in its place at a
+            level above 1.
     """
     standard, wording = load_prompts(benchmark), load_prompts(benchmark, params.prompts)
     ladder = {} if params.level == 1 else wording[name].get("ladder", {})
@@ -241,13 +225,11 @@ def load_wording(
         f"{name if key in wording[name] else 'transcription'}.{key}": f"{name}.ladder.{key}"
         for key in ladder
     }
-    if params.tools == "native":
-        replaced |= native
     lacking = [new for old, new in replaced.items() if is_reworded(old) > is_reworded(new)]
     if lacking:
         raise ValueError(
-            f"prompts={params.prompts} rewords texts that are not asked; at level={params.level} "
-            f"with tools={params.tools} it also needs {', '.join(lacking)}"
+            f"prompts={params.prompts} rewords texts that are not asked; at level={params.level} it"
+            f" also needs {', '.join(lacking)}"
         )
     return {**wording, name: {**wording[name], **ladder}}
 
@@ -283,20 +265,15 @@ def trials_task(
         )
     origin = describe_dataset(params.dataset, benchmark=trials.dataset)
     rows = load_trials(trials, params, "test")
-    if symbolic and params.tools == "native":
-        tool = symbolic.schema.functor
-        system += "\n\n" + Template(followup["native"]).substitute(tool=tool)
     opening: list[ChatMessage] = [ChatMessageSystem(content=system)]
     examples = load_trials(trials, params, "fewshot") if params.shots == "few" else []
     for row in examples:
-        opening += _worked_example(trials, params, row, followup, worked, len(opening))
+        opening += _worked_example(trials, params, row, followup, worked)
     majority = commonest(("", row["target"]) for row in rows)[""]
     random.Random(params.seed).shuffle(rows)
     solver, scorers, metric = reply(), [final_answer()], None
     if symbolic:
-        solver = logiclm(
-            symbolic, followup, params.tools, params.structured_output, params.refinement_tokens
-        )
+        solver = logiclm(symbolic, followup, params.structured_output, params.refinement_tokens)
         scorers, metric = [solver_decision(), final_answer()], "solver_decision/accuracy"
     return declared_task(
         params,
@@ -310,7 +287,6 @@ def trials_task(
         floors={"": floors_of(origin, trials.name, {"test": rows})},
         shuffled=True,
         metric=metric,
-        tools=params.tools == "native",
         constrained=params.structured_output,
         reasons=params.strategy == "cot",
     )
@@ -322,12 +298,11 @@ def _worked_example(
     row: Row,
     followup: Mapping[str, Any],
     worked: Mapping[str, str],
-    place: int,
 ) -> list[ChatMessage]:
-    """A trial with its solution as turns of a chat, of which the first is at a place."""
+    """A trial with its solution as turns of a chat."""
     solution: list[ChatMessage] = []
     if params.strategy == "logiclm":
-        solution = _formulated(trials, params, row, followup, place)
+        solution = _formulated(trials, row, followup)
     answer = _answer_form(params, row).replace("$answer", row["target"])
     if params.strategy == "cot":
         answer = f"{worked[row['target']]}\n{answer}"
@@ -413,9 +388,7 @@ def load_trials(trials: Trials, params: MuseParameters, split: str) -> list[Row]
     return rows
 
 
-def _formulated(
-    trials: Trials, params: MuseParameters, row: Row, followup: Mapping[str, Any], place: int
-) -> list[ChatMessage]:
+def _formulated(trials: Trials, row: Row, followup: Mapping[str, Any]) -> list[ChatMessage]:
     """The true formulation of a worked example, and the message that asks for its answer."""
     assert trials.solver is not None
     lists = _true_lists(trials.solver, trials.clips, row)
@@ -428,19 +401,8 @@ def _formulated(
     schema, result = trials.solver.schema, trials.solver.decide(lists).result
     finding = Template(followup["decided"]).substitute(result=result)
     closing = Template(followup["final"]).substitute({**followup, "finding": finding})
-    question = ChatMessageUser(content=closing)
-    if params.tools != "native":
-        lines = schema.write(trials.identifiers, lists)
-        return [ChatMessageAssistant(content=lines), question]
-    calls = []
-    results = []
-    for number, arguments in enumerate(schema.arguments(trials.identifiers, lists), 1):
-        call = ToolCall(f"call_{place}_{number}", schema.functor, arguments)
-        calls.append(call)
-        results.append(
-            ChatMessageTool(content=result, tool_call_id=call.id, function=call.function)
-        )
-    return [ChatMessageAssistant(content="", tool_calls=calls), *results, question]
+    lines = schema.write(trials.identifiers, lists)
+    return [ChatMessageAssistant(content=lines), ChatMessageUser(content=closing)]
 
 
 def _true_lists(solver: SymbolicSolver, clips: Sequence[str], row: Row) -> list[list[int]] | None:

@@ -87,8 +87,7 @@ def _task(name: str, question: str, params: MuseParameters) -> Task:
     form, solver = FORMS[name], SOLVERS.get(name)
     dataset = at_level(BENCHMARK, name, params)
     trials = Trials(name, question, form.clips, dataset, lambda row: str(row["why"]), solver)
-    native = {"transcription.text": "transcription.native"}
-    wording = load_wording(BENCHMARK.name, name, params, native)
+    wording = load_wording(BENCHMARK.name, name, params)
     texts, frame = wording[name], wording["letters" if form.is_lettered else "sentences"]
     options = list(form.options)
     if form.is_lettered:
@@ -109,14 +108,11 @@ def _task(name: str, question: str, params: MuseParameters) -> Task:
     system = frame["cot" if params.strategy == "cot" else "standalone"]
     if solver and params.strategy == "logiclm":
         schema, transcription = solver.schema, wording["transcription"]
-        system = transcription[params.tools]
+        system = transcription["text"]
         facts |= {
             **transcription[schema.functor],
             **texts.get(schema.functor, {}),
-            "functor": schema.functor,
-            "listed": schema.listed,
             "template": schema.template(trials.identifiers),
-            "identifiers": ", ".join(trials.identifiers),
         }
     # What LogicLM says between transcription and answer is worded for both benchmarks in one place.
     followup = {**load_prompts("muse")["logiclm"], **facts, "final": frame["final"]}

@@ -16,7 +16,6 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from string import Template
 from typing import Any, Literal
 
 from inspect_ai import Task
@@ -32,6 +31,7 @@ from music_evals.datasets_builders.ziqi.rows import ConfigName, Row
 from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata
 from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.levels import Level, at_level
+from music_evals.evals.shared.question_banks import fill_question
 from music_evals.evals.shared.registration import task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
@@ -76,7 +76,6 @@ class ZiqiParameters:
         rotations: 1, or 4 to ask each question under all rotations of its options. An option such
             as "all of the above" stays last, which leaves three rotations. Questions with an option
             that names letters are left out.
-        deduplicate: leave out questions that are earlier in the dataset, too.
         subset: ``human`` for two questions per sub-theme, as in the paper's study with people.
         language: language of the instruction, ``zh`` or ``en``, and of the questions if the dataset
             has both.
@@ -95,7 +94,6 @@ class ZiqiParameters:
     protocol: Protocol = "strict"
     answer: AnswerForm = "text"
     rotations: Literal[1, 4] = 1
-    deduplicate: bool = False
     subset: Literal["human"] | None = None
     language: Language = "zh"
     seed: int = 0
@@ -169,8 +167,6 @@ def _selected(rows: list[Row], params: ZiqiParameters) -> list[Row]:
     # The published questions are in Chinese only, whatever the language of the instruction.
     in_language = [row for row in rows if row["language"] == params.language]
     rows = _of_themes(in_language or rows, params.themes)
-    if params.deduplicate:
-        rows = [row for row in rows if row["duplicate_of"] is None]
     return _human_subset(rows, params.seed) if params.subset == "human" else rows
 
 
@@ -189,7 +185,7 @@ def record_to_sample(
     order = rotations(row["options"])[rotation]
     options = [row["options"][index] for index in order]
     question = row["question"]
-    prompt = opening + _filled(wording["question"], question, options)
+    prompt = opening + fill_question(wording["question"], question, options)
     notation: dict[str, Any] = {}
     metadata = {
         "question": row["id"],
@@ -323,11 +319,8 @@ def _openings(
             )
         openings[theme] += wording["examples"] + "\n\n"
         for row in examples:
-            example = _filled(wording["example"], row["question"], row["options"], row["answer"])
+            example = fill_question(
+                wording["example"], row["question"], row["options"], row["answer"]
+            )
             openings[theme] += example + "\n\n"
     return openings
-
-
-def _filled(text: str, question: str, options: Sequence[str], answer: str = "") -> str:
-    lettered = dict(zip("abcd", options, strict=True))
-    return Template(text).substitute(lettered, question=question, answer=answer)

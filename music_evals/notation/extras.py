@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 EXTRAS = {
-    "scores": ("converter21", "matplotlib", "openpyxl", "partitura", "resvg_py", "verovio"),
+    "scores": ("matplotlib", "openpyxl", "partitura", "resvg_py", "verovio"),
     "plots": ("matplotlib",),
     "mir": ("mirdata",),
     "hf": ("accelerate", "torch", "transformers"),

@@ -59,7 +59,7 @@ def noise_text(text: str, notation: str, model: str = "") -> str:
 
     Args:
         text: the text to replace; it seeds the draw.
-        notation: ``abc``, ``kern``, ``lilypond``, ``musicxml`` or ``midi`` (see `midi_to_text`).
+        notation: ``abc``, ``lilypond``, ``musicxml`` or ``midi`` (see `midi_to_text`).
         model: a text with the length and layout to imitate, by default the text to replace.
             LilyPond can be a list of numbered measures.
 

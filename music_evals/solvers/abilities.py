@@ -195,8 +195,8 @@ def check_abilities(
         )
     if tools and provider in PROVIDERS["without_tools"]:
         _refuse(
-            f"{model} cannot call tools: the provider {provider!r} has none. Leave -T tools=native "
-            "or -T strategy=logiclm out, or take a model by another provider"
+            f"{model} cannot call tools: the provider {provider!r} has none. Leave -T "
+            "strategy=logiclm out, or take a model by another provider"
         )
     constraining = PROVIDERS["constraining"]
     if constrained and provider not in constraining:

@@ -1,28 +1,25 @@
 """LogicLM: the model transcribes into symbolic lines, a deterministic solver decides, the model
 answers.
 
-1. *Formulation*: the model writes the lines of the task's schema, or calls a tool with them.
+1. *Formulation*: the model writes the lines of the task's schema.
 2. *Refinement*: a line that fails the strict validation goes back, with the kind of its error, in a
    separate chat with deterministic decoding, at most twice. If the solver cannot decide, there is
-   one further round with a parse error. Native tools return errors as results of the calls.
+   one further round with a parse error.
 3. *Answer*: the model reads the solver's minimal result in the first chat, and answers.
 
-In the log, calls of the solver are tool events and refinements are spans. Malformed calls do not
-reach the solver.
+In the log, calls of the solver are tool events and refinements are spans.
 
 Source: arXiv 2510.22455, section 2.3 and Appendix C, after Pan et al., "Logic-LM" (arXiv
 2305.12295).
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from string import Template
-from typing import Any, Literal
+from typing import Any
 
 from inspect_ai.model import (
     ChatMessageAssistant,
-    ChatMessageTool,
     ChatMessageUser,
     GenerateConfig,
     ModelOutput,
@@ -30,14 +27,14 @@ from inspect_ai.model import (
     get_model,
 )
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.tool import ToolCall, ToolDef, ToolInfo, ToolParam, ToolParams
+from inspect_ai.tool import ToolCall, ToolDef
 from inspect_ai.util import span
 
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.solvers.abilities import check_abilities
 from music_evals.solvers.replies import ask_model
 from music_evals.solvers.symbolic.music import SymbolicSolver
-from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError, Schema
+from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError
 
 MAX_REFINEMENTS = 2  # rounds to repair a formulation that fails the validation
 REFINEMENT_TOKENS = (
@@ -65,7 +62,6 @@ class Attempt:
 def logiclm(
     symbolic: SymbolicSolver,
     prompts: Mapping[str, str],
-    tools: Literal["text", "native"] = "text",
     structured_output: bool = False,
     refinement_tokens: int = REFINEMENT_TOKENS,
 ) -> Solver:
@@ -77,20 +73,14 @@ def logiclm(
     Args:
         symbolic: the deterministic solver, with its schema.
         prompts: texts ``refine`` ($output, $kind, $message, $template, $constraints), ``final``
-            ($finding, and other entries of `prompts`), ``decided`` and ``undecided`` ($result) and,
-            for native tools, ``native_tool`` and ``native_refine`` ($tool, $kind, $message,
-            $identifiers, $constraints).
-        tools: ``text`` calls the solver on the text that the model writes, as in the paper; with
-            ``native`` the model calls a tool, once per identifier in one turn.
+            ($finding, and other entries of `prompts`), ``decided`` and ``undecided`` ($result).
         structured_output: constrain the formulation to the schema while decoding (on servers such
             as vLLM).
         refinement_tokens: most tokens of a refinement.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        check_abilities(
-            get_model(), state.messages, tools=tools == "native", constrained=structured_output
-        )
+        check_abilities(get_model(), state.messages, constrained=structured_output)
         schema, identifiers = symbolic.schema, state.metadata["identifiers"]
         constraint = (
             {"structured_outputs": {"regex": schema.pattern(identifiers)}}
@@ -101,15 +91,12 @@ def logiclm(
         refinement = GenerateConfig(
             temperature=0.0, top_p=1.0, top_k=1, extra_body=constraint, max_tokens=limit
         )
-        offered = [_transcription_tool(schema, prompts["native_tool"])] if tools == "native" else []
         first = GenerateConfig(extra_body=constraint)
-        trial = _Trial(symbolic, state, prompts, identifiers, offered, first, refinement)
+        trial = _Trial(symbolic, state, prompts, identifiers, first, refinement)
         await trial.formulate()
         closing = {"asks": {"answer_type": "choice"}} if trial.question_metadata else None
         state.messages.append(ChatMessageUser(content=trial.closing_question(), metadata=closing))
-        # A chat that holds tool calls must name its tools again; the choice "none" keeps them from
-        # being called.
-        state.output = await ask_model(state.messages, tools=offered, tool_choice="none")
+        state.output = await ask_model(state.messages)
         state.messages.append(state.output.message)
         # Not in the store: Inspect compares it around every span and logs each change.
         state.metadata[ATTEMPTS] = [asdict(attempt) for attempt in trial.attempts]
@@ -126,7 +113,6 @@ class _Trial:
     state: TaskState
     prompts: Mapping[str, str]
     identifiers: list[str]
-    tools: list[ToolInfo]
     first_config: GenerateConfig
     refinement_config: GenerateConfig
     attempts: list[Attempt] = field(default_factory=list)
@@ -137,7 +123,10 @@ class _Trial:
         )
 
     async def formulate(self) -> None:
-        await self._turn(self.first_config)
+        output = await ask_model(self.state.messages, config=self.first_config)
+        self.state.output = output
+        self.state.messages.append(output.message)
+        await self._call_solver(_lines(output))
         for number in range(1, MAX_REFINEMENTS + 1):
             if (error := self.attempts[-1].error) is None:
                 break
@@ -145,10 +134,6 @@ class _Trial:
         if self.attempts[-1].error is None and self.attempts[-1].answer is None:
             # The paper hands an undecided result back as if the line had failed to parse.
             await self._refine("refinement after an undecided result", "parse")
-        last = self.attempts[-1]
-        self._return_from_calls(
-            f"{last.error} error: {last.message}" if last.error else last.message
-        )
 
     def closing_question(self) -> str:
         last = self.attempts[-1]
@@ -156,34 +141,10 @@ class _Trial:
         finding = Template(wording).substitute(result=f"{last.message.rstrip('.')}.")
         return Template(self.prompts["final"]).substitute({**self.prompts, "finding": finding})
 
-    async def _turn(self, config: GenerateConfig) -> None:
-        output = await ask_model(self.state.messages, tools=self.tools, config=config)
-        self.state.output = output
-        self.state.messages.append(output.message)
-        if not self.tools:
-            await self._call_solver(_lines(output))
-            return
-        calls = output.message.tool_calls or []
-        arguments = [(call.function, call.parse_error or call.arguments) for call in calls]
-        try:
-            lines = self.symbolic.schema.lines_of_calls(arguments, self.identifiers)
-        except FormulationError as error:
-            text = "\n".join(map(_call_text, calls)) or _lines(output)
-            self._record(text[: MAX_CHARACTERS + 1], error.kind, error.message, None)
-        else:
-            await self._call_solver(lines)
-
     async def _refine(self, name: str, kind: ErrorKind) -> None:
         schema, last = self.symbolic.schema, self.attempts[-1]
         facts = {"kind": kind, "message": last.message, "constraints": schema.constraints()}
         async with span(name, type="logiclm"):
-            if self.tools:
-                facts |= {"tool": schema.functor, "identifiers": ", ".join(self.identifiers)}
-                request = Template(self.prompts["native_refine"]).substitute(facts)
-                if not self._return_from_calls(request):
-                    self.state.messages.append(ChatMessageUser(content=request))
-                await self._turn(self.refinement_config)
-                return
             text = last.text
             if len(text) > MAX_ECHO:
                 text = f"{text[:MAX_ECHO]}\n[cut after {MAX_ECHO} characters]"
@@ -198,15 +159,6 @@ class _Trial:
             await self._call_solver(
                 _lines(await ask_model([message], config=self.refinement_config))
             )
-
-    def _return_from_calls(self, text: str) -> bool:
-        """Have all calls of the last reply return a text; False if it has none."""
-        calls = (self.state.output.message.tool_calls if self.tools else None) or []
-        for call in calls:
-            self.state.messages.append(
-                ChatMessageTool(content=text, tool_call_id=call.id, function=call.function)
-            )
-        return bool(calls)
 
     async def _call_solver(self, text: str) -> None:
         # Called through Inspect rather than directly, so that the log shows a tool event.
@@ -233,25 +185,6 @@ class _Trial:
         return f"{error} error: {message}" if error else message
 
 
-def _transcription_tool(schema: Schema, description: str) -> ToolInfo:
-    """The tool that a model may call, once for each identifier."""
-    numbers = ToolParam(
-        type="array", items=ToolParam(type="integer"), description=schema.constraints()
-    )
-    identifier = ToolParam(type="string", description="the identifier that the trial gives")
-    properties = {"identifier": identifier, schema.listed: numbers}
-    parameters = ToolParams(properties=properties, required=list(properties))
-    return ToolInfo(name=schema.functor, description=description, parameters=parameters)
-
-
 def _lines(output: ModelOutput) -> str:
     """The text of a reply without thoughts that Inspect left in it."""
     return clean_reply(output.completion).strip()
-
-
-def _call_text(call: ToolCall) -> str:
-    """A malformed call as a line of text."""
-    try:
-        return f"{call.function}({call.parse_error or json.dumps(call.arguments)})"
-    except (TypeError, ValueError, RecursionError):
-        return f"{call.function}(arguments that cannot be shown)"

@@ -38,7 +38,7 @@ def options_block(options: Sequence[str], form: Sequence[str]) -> str:
     return between.join(template.substitute(letter=letter, text=text) for letter, text in lettered)
 
 
-def with_shuffled_options(solver: Solver, seed: int, *, last_stays: bool = False) -> Solver:
+def with_shuffled_options(solver: Solver, seed: int) -> Solver:
     """Have a solver shuffle the options of each sample first; scorers find the order under
     ``option_order``.
 
@@ -50,9 +50,8 @@ def with_shuffled_options(solver: Solver, seed: int, *, last_stays: bool = False
     @wraps(solver)
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         options: list[str] = state.metadata["options"]
-        order = [*range(len(options) - last_stays)]
+        order = [*range(len(options))]
         Random(f"{seed} {state.sample_id} {state.epoch}").shuffle(order)
-        order += range(len(order), len(options))
         place = question_place(state.messages)
         shuffled = [options[at] for at in order]
         state.messages[place] = _reordered(state.messages[place], options, shuffled)

@@ -100,16 +100,19 @@ def _without_music(shown: _Shown, note: str) -> list[Sample]:
 
 
 def _with_noise(shown: _Shown, own_noise: bool) -> list[Sample]:
-    models = _models([music for _, music in shown])
+    models = []  # for each place of music in a question, the music of median length
+    for at in range(max(len(music) for _, music in shown)):
+        places = sorted((music[at] for _, music in shown if at < len(music)), key=_size)
+        models.append(places[len(places) // 2])
     substitutes: dict[Hashable, _Music] = {}  # shared by the questions about the same music
     changed = []
     for sample, music in shown:
         key = _key(music)
         if key not in substitutes:
             notation = question_message(sample)[1].get("notation", "")
-            places = zip(music, models, strict=False)
             substitutes[key] = tuple(
-                _noise(place, model, notation, own_noise) for place, model in places
+                _noise(place, model, notation, own_noise)
+                for place, model in zip(music, models, strict=False)
             )
         changed.append(_with_music(sample, "noise", substitutes[key]))
     return changed
@@ -174,15 +177,6 @@ def _key(music: _Music) -> Hashable:
         place if isinstance(place, str) else tuple(getattr(part, part.type) for part in place)
         for place in music
     )
-
-
-def _models(all_music: Sequence[_Music]) -> list[_Place]:
-    """For each place of music in a question, the music of median length over the items."""
-    models = []
-    for at in range(max(map(len, all_music))):
-        places = sorted((music[at] for music in all_music if at < len(music)), key=_size)
-        models.append(places[len(places) // 2])
-    return models
 
 
 def _size(place: _Place) -> tuple[int, int]:

@@ -264,7 +264,6 @@ def test_two_processes_do_not_write_one_session(tmp_path: Path) -> None:
     [
         {"options": "shuffled"},
         {"options": "shuffled", "prompt": "paper"},
-        {"nota": True},
         {"stimulus": "none"},
     ],
 )

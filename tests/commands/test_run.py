@@ -74,7 +74,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
             "valid values are: midi, audio",
         ),
         (
-            ["grid", "muse", "--model", "baseline/reader", "-M", "error_rate"],
+            ["grid", "muse", "--model", "baseline/reader", "-M", "folder"],
             "name=value is needed",
         ),
         (["grid", "muse", "--model", "baseline/reader", "-T", "dataset=nowhere"], "does not exist"),

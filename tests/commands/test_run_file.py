@@ -8,6 +8,7 @@ import yaml
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
 from music_evals.commands import run_file
+from tests import garbled  # noqa: F401 - registers a model
 from tests.commands.cli import run
 
 
@@ -22,14 +23,14 @@ def written(path: Path) -> dict[str, Any]:
 
 def test_a_run_is_repeated_from_its_file(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    asked = ["MUSE-chord-quality", "--model", "baseline/reader", "-T", "seed=3", "-T", "shots=few"]
+    asked = ["MUSE-chord-quality", "--model", "garbled/reader", "-T", "seed=3", "-T", "shots=few"]
     options = ["--limit", "2", "--temperature", "0.5", "--epochs", "2", "-M", "error_rate=0.5"]
     code, output = run("run", *asked, *options, "--log-dir", first, "--display", "none")
     assert code == 0, output
     values = written(first / "run.yaml")
     assert set(values.pop("versions")) == {"music-evals", "inspect-ai"}
     assert values == {
-        "models": ["baseline/reader"],
+        "models": ["garbled/reader"],
         "tasks": ["muse_chord_quality"],
         "parameters": {"seed": 3, "shots": "few"},
         "generation": {"temperature": 0.5},

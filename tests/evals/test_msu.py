@@ -287,20 +287,12 @@ def test_levels_and_splits(small: str) -> None:
     assert len(textual(dataset=small, levels=2, asking="single").dataset) == 9
 
 
-def test_what_is_too_long_is_refused_or_cut_and_counted(small: str) -> None:
+def test_what_is_too_long_is_refused_and_named(small: str) -> None:
     tokens = len(ABC.format(title="March", metre="4/4")) // 2
     whole = textual(dataset=small, max_score_tokens=tokens + 1)
-    assert (len(whole.dataset), (whole.metadata or {})["scores_truncated"]) == (3, 0)
+    assert (len(whole.dataset), (whole.metadata or {})["scores_refused"]) == (3, [])
     with pytest.raises(ParameterError, match="every score is longer than max_score_tokens"):
         textual(dataset=small, max_score_tokens=10)
-    cut = textual(dataset=small, max_score_tokens=tokens - 5, too_long="truncate")
-    assert (cut.metadata or {})["scores_truncated"] == 3
-    (sample, *_) = cut.dataset
-    assert sample.metadata is not None
-    text = sample.input[-1].text  # type: ignore[union-attr]
-    assert "C D E F | %1" in text
-    assert "%2" not in text
-    assert sample.metadata["measures_kept"] == ABC.count("\n") - 1
 
 
 def test_three_judges_decide_and_are_named(small: str, tmp_path: Path) -> None:
@@ -381,7 +373,6 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize(
     ("rendering", "shown", "asked_of"),
     [
-        ("kern", "**kern", 4),
         ("musicxml", "<score-partwise", 4),
         ("midi", "note_on channel=", 2),
         ("audio", "", 1),
@@ -411,10 +402,10 @@ def test_a_score_is_asked_in_every_rendering_what_that_holds(
 def test_a_dataset_of_which_nothing_can_be_rendered_is_an_error(tmp_path: Path) -> None:
     rows = {"test": [score_row("none", musicxml=None)]}, {"test": [question("none", 0)]}
     with pytest.raises(ParameterError, match="has scores without musicxml"):
-        score(dataset=write_rows(tmp_path / "none", *rows), rendering="kern")
+        score(dataset=write_rows(tmp_path / "none", *rows), rendering="musicxml")
     rows = {"test": [score_row("broken", musicxml="<no/>")]}, {"test": [question("broken", 0)]}
     with pytest.raises(ParameterError, match="no question is left to ask: broken: "):
-        score(dataset=write_rows(tmp_path / "broken", *rows), rendering="kern")
+        score(dataset=write_rows(tmp_path / "broken", *rows), rendering="musicxml")
 
 
 def test_twins_move_answers_and_names_and_are_paired_with_their_questions(

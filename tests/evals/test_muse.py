@@ -18,8 +18,6 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import (
     ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageTool,
     ContentAudio,
     ContentImage,
     GenerateConfig,
@@ -35,6 +33,7 @@ from music_evals.evals.shared.parameters import ParameterError
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.solvers import media
+from tests import garbled  # noqa: F401 - registers a model
 from tests.harness import metrics, run, run_scripted, samples
 from tests.reports.logs import rows
 
@@ -65,8 +64,6 @@ CONDITIONS = [
     {"strategy": "standalone", "shots": "few"},
     {"strategy": "cot"},
     {"strategy": "logiclm", "shots": "few"},
-    {"strategy": "logiclm", "tools": "native"},
-    {"strategy": "logiclm", "tools": "native", "shots": "few"},
 ]
 
 
@@ -115,7 +112,7 @@ def test_what_a_model_cannot_do_is_an_error(
 
 
 def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> None:
-    model = get_model("baseline/reader", error_rate=0.5, memoize=False)
+    model = get_model("garbled/reader", error_rate=0.5, memoize=False)
     for log in run(
         [task(strategy="logiclm") for task in TASKS.values()], tmp_path, model, limit=20
     ):
@@ -149,8 +146,8 @@ def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> Non
 
 
 def test_transcriptions_stand_beside_the_true_ones_in_the_report(tmp_path: Path) -> None:
-    garbled = get_model("baseline/reader", error_rate=0.9, memoize=False)
-    for model in ("baseline/reader", garbled, "baseline/chance"):
+    breaking = get_model("garbled/reader", error_rate=0.9, memoize=False)
+    for model in ("baseline/reader", breaking, "baseline/chance"):
         run([task(strategy="logiclm") for task in TASKS.values()], tmp_path, model, limit=6)
     found = {table.name: table for table in section_tables(read_records(tmp_path), "muse")}
     means = {(row["Task"], row["Model"]): row for row in rows(found["muse_logiclm"])}
@@ -327,34 +324,6 @@ def test_few_shot_examples_are_earlier_turns_and_none_is_a_trial() -> None:
         assert not trials & {message.text for message in few.dataset[0].input[:-1]}  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    ("name", "examples", "clips"), [("syncopation", 2, 1), ("transposition", 2, 2)]
-)
-def test_native_examples_call_the_tool_and_have_its_results(
-    name: str, examples: int, clips: int
-) -> None:
-    text, native = (
-        TASKS[name](shots="few", strategy="logiclm", tools=tools).dataset[0].input
-        for tools in ("text", "native")
-    )
-    called = ["assistant", *["tool"] * clips, "user", "assistant"]
-    assert [message.role for message in native] == ["system", *["user", *called] * examples, "user"]  # type: ignore[union-attr]
-    calls = [
-        call
-        for each in native
-        if isinstance(each, ChatMessageAssistant)
-        for call in each.tool_calls or []
-    ]
-    results = [each.tool_call_id for each in native if isinstance(each, ChatMessageTool)]
-    assert results == [call.id for call in calls]
-    assert len(set(results)) == examples * clips
-    shown = [
-        f"{call.function}({call.arguments['identifier']}, {[*call.arguments.values()][1]})"
-        for call in calls
-    ]
-    assert "\n".join(shown) == "\n".join(each.text for each in text[2::4])  # type: ignore[union-attr]
-
-
 def test_chord_examples_list_every_pitch_that_sounds_once() -> None:
     messages = chord_quality(shots="few", strategy="logiclm").dataset[0].input[1:-1]
     for trial, line in zip(messages[::4], messages[1::4], strict=True):
@@ -394,27 +363,6 @@ def test_prompts_can_be_replaced_in_part(tmp_path: Path) -> None:
         chord_quality(prompts=str(own)).dataset[0].input[0].text
         == chord_quality().dataset[0].input[0].text
     )  # type: ignore[union-attr]
-
-
-def test_own_prompts_for_text_are_not_enough_for_native_tools(tmp_path: Path) -> None:
-    own = tmp_path / "own.toml"
-    text = (
-        '[syncopation]\nlogiclm = "Lines: $given"\nMORE\n[logiclm]\nnative = "Call $tool."\nrefine '
-        '= "$message"\n'
-    )
-    own.write_text(text.replace("MORE", ""))
-    asked = {"strategy": "logiclm", "tools": "native", "prompts": str(own)}
-    assert (
-        syncopation(**{**asked, "tools": "text"}).dataset[0].input[0].text.startswith("Lines: MIDI")
-    )  # type: ignore[union-attr]
-    with pytest.raises(
-        ParameterError, match=r"also needs syncopation.logiclm_native, logiclm.native_refine$"
-    ):
-        syncopation(**asked)
-    own.write_text(
-        text.replace("MORE", 'logiclm_native = "$given!"') + 'native_refine = "Again: $message"\n'
-    )
-    assert syncopation(**asked).dataset[0].input[0].text.endswith("!\n\nCall rhythm.")  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from music_evals.evals.shared.request_counts import requests_of
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.solvers.symbolic.muse_ten import SOLVERS
+from tests import garbled  # noqa: F401 - registers a model
 from tests.harness import metrics, run, run_scripted, samples
 
 TASKS: dict[str, Callable[..., Task]] = {
@@ -66,10 +67,8 @@ def test_the_reader_answers_from_midi(
         assert metrics(log)["final_answer"]["accuracy"] >= 0.95
 
 
-@pytest.mark.parametrize("tools", ["text", "native"])
-def test_solvers_decide_from_the_readers_transcriptions(tools: str, tmp_path: Path) -> None:
-    names = [*SOLVERS] if tools == "text" else [*SOLVERS][::4]
-    tasks = [TASKS[name](strategy="logiclm", shots="few", tools=tools) for name in names]
+def test_solvers_decide_from_the_readers_transcriptions(tmp_path: Path) -> None:
+    tasks = [TASKS[name](strategy="logiclm", shots="few") for name in SOLVERS]
     for log in run(tasks, tmp_path, "baseline/reader", limit=5):
         scores = metrics(log)
         assert (len(samples(log)), scores["solver_decision"]["accuracy"]) == (5, 1)
@@ -77,10 +76,8 @@ def test_solvers_decide_from_the_readers_transcriptions(tools: str, tmp_path: Pa
             (one.scores or {})["solver_decision"].metadata["right_notes"] for one in samples(log)
         } == {1}
         assert scores["final_answer"]["accuracy"] == 1
-    model = get_model("baseline/reader", error_rate=0.5, memoize=False)
-    for log in run(
-        [TASKS[name](strategy="logiclm", tools=tools) for name in names], tmp_path, model, limit=3
-    ):
+    model = get_model("garbled/reader", error_rate=0.5, memoize=False)
+    for log in run([TASKS[name](strategy="logiclm") for name in SOLVERS], tmp_path, model, limit=3):
         assert (
             metrics(log)["solver_decision"]["accuracy"]
             + metrics(log)["solver_decision"]["no_decision"]
@@ -108,11 +105,6 @@ def test_worked_transcriptions_stand_in_the_lines_that_are_required() -> None:
     )
     assert "Final Answer: No, these are not the same exact drum set patterns." in closing.text
     assert answer.text == "Final Answer: Yes, these are the same exact drum set patterns."
-    system, *_ = TASKS["meter"](strategy="logiclm", tools="native").dataset[0].input
-    assert (
-        "calling the tool accents, in one turn, once for each of these identifiers: Excerpt1."
-        in system.text
-    )
 
 
 @pytest.mark.parametrize("name", ["instrument", "key_modulation"])
@@ -124,7 +116,7 @@ def test_what_no_solver_can_decide_is_refused(name: str) -> None:
         TASKS[name](strategy="logiclm")
 
 
-def test_own_wording_of_transcriptions_is_used_and_needed_for_tool_calls(tmp_path: Path) -> None:
+def test_own_wording_of_transcriptions_is_used(tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text(
         '[transcription]\ntext = "$template of $given"\n[letters]\nfinal = "$$5: $finding '
@@ -147,8 +139,6 @@ def test_own_wording_of_transcriptions_is_used_and_needed_for_tool_calls(tmp_pat
         .input[0]
         .text.startswith("melody(Excerpt1, []) of MIDI")
     )
-    with pytest.raises(ValueError, match=r"with tools=native it also needs transcription.native$"):
-        TASKS["contour"](**given, tools="native")
 
 
 def test_the_commonest_answer_earns_chance(tmp_path: Path) -> None:

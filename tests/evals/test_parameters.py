@@ -16,7 +16,6 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
         ({"shots": 2}, "valid values are: zero, few"),
         ({"seed": "x"}, "seed='x' is not valid; a value of type int is needed"),
         ({"structured_output": True}, "belong to strategy=logiclm"),
-        ({"tools": "native"}, "belong to strategy=logiclm"),
         ({"refinement_tokens": 99}, "belong to strategy=logiclm"),
         (
             {"strategy": "logiclm", "refinement_tokens": 0},
@@ -45,7 +44,6 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
             "themes='polka' is not valid; themes of this dataset are: computed music theory",
         ),
         ({"themes": []}, "is not valid; themes of this dataset are"),
-        ({"deduplicate": "yes"}, "deduplicate='yes' is not valid"),
     ],
     lilybench.bar_count: [
         ({"max_score_tokens": 0}, "max_score_tokens=0 is not valid"),

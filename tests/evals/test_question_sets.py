@@ -47,7 +47,6 @@ from music_evals.datasets_builders.questions.question_set import question_set
 from music_evals.evals import mmar, mmau, muchomusic, rul_muchomusic, ssmr
 from music_evals.evals.shared.parameters import ParameterError
 from music_evals.evals.shared.question_sets import (
-    NOTA,
     QuestionSetParameters,
     ShownOptions,
     _checksums,
@@ -537,18 +536,6 @@ ROW: Any = row_of(
 )
 
 
-def test_none_of_the_above_is_right_as_often_as_any_option() -> None:
-    shown = [
-        option_sets({**ROW, "id": str(n)}, QuestionSetParameters(nota=True))[0] for n in range(2000)
-    ]
-    assert all(len(one.options) == 4 and one.options[-1] == NOTA for one in shown)
-    assert {one.options[ord(one.answer) - 65] for one in shown} == {"harp", NOTA}
-    assert all(
-        ("harp" in one.options) != (one.options[ord(one.answer) - 65] == NOTA) for one in shown
-    )
-    assert 0.22 < sum(one.options[ord(one.answer) - 65] == NOTA for one in shown) / 2000 < 0.28
-
-
 def test_one_wrong_option_at_a_time_is_left_out() -> None:
     shown = option_sets(ROW, QuestionSetParameters(options="leave_one_out"))
     assert [one.suffix for one in shown] == ["-without-A", "-without-C", "-without-D"]
@@ -623,8 +610,6 @@ def test_wrong_parameters_are_named() -> None:
         ParameterError, match="prompt='x' is not valid; valid values are: letter, paper"
     ):
         rul_muchomusic.muchomusic(prompt="x")
-    with pytest.raises(ParameterError, match="nota=true leaves out options itself"):
-        rul_muchomusic.muchomusic(nota=True, options="leave_one_out")
     with pytest.raises(ParameterError, match="seconds=0 is not valid"):
         rul_muchomusic.muchomusic(seconds=0)
 

@@ -173,11 +173,9 @@ def test_rotations_keep_what_speaks_of_other_options(tmp_path: Path) -> None:
     assert len(comprehension(dataset=str(tmp_path / "ziqi"), themes="female music").dataset) == 4
 
 
-def test_themes_duplicates_and_the_human_subset(small: str) -> None:
+def test_themes_and_the_human_subset(small: str) -> None:
     assert len(comprehension(dataset=small, themes="popular music, 女性音乐").dataset) == 24
-    assert (
-        len(comprehension(dataset=small, themes=["popular_music"], deduplicate=True).dataset) == 11
-    )
+    assert len(comprehension(dataset=small, themes=["popular_music"]).dataset) == 12
     subset = comprehension(dataset=small, subset="human", themes="popular music").dataset
     # Twelve rows in twelve sub-themes, one of them a duplicate of another sub-theme's.
     assert len(subset) == 11

@@ -37,6 +37,7 @@ from music_evals.commands.main import app
 from music_evals.datasets_builders.lilybench.dataset import build_mutopia
 from music_evals.datasets_builders.lilybench.dataset import write as write_plan
 from music_evals.datasets_builders.lilybench.rows import TASKS
+from tests import garbled  # noqa: F401 - registers a model
 from tests.abc_eval_dataset import write_files
 from tests.golden import replies
 
@@ -259,10 +260,12 @@ def make_logs(out: Path) -> None:
             options: dict[str, Any] = {
                 key: params.pop(key) for key in ("epochs", "limit") if key in params
             }
-            rate = {"error_rate": params.pop("error_rate")} if "error_rate" in params else {}
+            provider, rate = "baseline", {}
+            if "error_rate" in params:
+                provider, rate = "garbled", {"error_rate": params.pop("error_rate")}
             with chdir(HERE), tempfile.TemporaryDirectory() as folder:
                 task = task_named(benchmark, name)(**params)
-                subject = get_model(f"baseline/{model}", **rate)
+                subject = get_model(f"{provider}/{model}", **rate)
                 (log,) = inspect_eval(
                     task,
                     model=subject,

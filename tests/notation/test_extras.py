@@ -5,7 +5,7 @@ import pytest
 from music_evals.notation.extras import MissingLibraryError, require
 from tests.test_layers import loaded
 
-HEAVY = {"converter21", "matplotlib", "music21", "openpyxl", "resvg_py", "scipy", "verovio"}
+HEAVY = {"matplotlib", "music21", "openpyxl", "resvg_py", "scipy", "verovio"}
 MODULES = (
     "notation.noise",
     "notation.scores.renderings",

@@ -22,9 +22,8 @@ SCORE = 'X:1\nT:Air\nC:Bach\nM:3/4\nL:1/4\nK:G\nV:1 treble nm="Flute"\nV:2 bass\
 PIECE = '\\version "2.24.3"\n\\score { << \\new Staff { c\'4 %s } \\new Staff { c4 } >> }\n' % (
     "d' e' f' " * 60
 )
-KERN = "**kern\t**kern\n*M4/4\t*M4/4\n" + "4c\t4e\n" * 100 + "*-\t*-\n"
 LISTED = "0: f'4 g' a' |\n1: e''4 f'' g'' |\n2: c'4 d' e' |\n3:\n    b'4 c''\n    d'' |"
-NOTATIONS = ("abc", "abc", "lilypond", "lilypond", "kern", "musicxml")
+NOTATIONS = ("abc", "abc", "lilypond", "lilypond", "musicxml")
 
 
 def midi_text(percussion: bool = False) -> str:
@@ -39,7 +38,7 @@ def midi_text(percussion: bool = False) -> str:
 
 @pytest.mark.parametrize(
     ("text", "notation"),
-    [*zip((TUNE, SCORE, PIECE, LISTED, KERN, "<note/>" * 2000), NOTATIONS, strict=True)],
+    [*zip((TUNE, SCORE, PIECE, LISTED, "<note/>" * 2000), NOTATIONS, strict=True)],
 )
 def test_it_is_as_long_and_the_same_for_the_same_text(text: str, notation: str) -> None:
     drawn = noise_text(text, notation)
@@ -51,11 +50,11 @@ def test_it_is_as_long_and_the_same_for_the_same_text(text: str, notation: str) 
 
 @pytest.mark.parametrize(
     ("text", "notation"),
-    [(TUNE, "abc"), (SCORE, "abc"), (KERN, "kern"), ("<x/>" * 3000, "musicxml")],
+    [(TUNE, "abc"), (SCORE, "abc"), ("<x/>" * 3000, "musicxml")],
 )
 def test_music21_reads_full_measures_of_one_voice(text: str, notation: str) -> None:
     drawn = noise_text(text, notation)
-    score = converter.parseData(drawn, format="humdrum" if notation == "kern" else notation)
+    score = converter.parseData(drawn, format=notation)
     metre = score[meter.TimeSignature].first().barDuration.quarterLength
     parts = [[measure for measure in part["Measure"] if measure.notes] for part in score.parts]
     parts = [measures for measures in parts if measures]
@@ -115,6 +114,6 @@ def test_pages_are_as_many_as_asked_for(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_other_notations_are_refused() -> None:
     with pytest.raises(
-        ValueError, match="no noise in the notation 'mei'; there is in abc, kern, lilypond"
+        ValueError, match="no noise in the notation 'mei'; there is in abc, lilypond"
     ):
         noise_text("", "mei")

@@ -11,7 +11,7 @@ import pytest
 from inspect_ai.hooks import BeforeModelGenerate
 from inspect_ai.model import GenerateConfig
 
-from music_evals.evals import msu, muse
+from music_evals.evals import lilybench, msu, muse
 from music_evals.solvers.abilities import made_for, model_at_hand
 from music_evals.solvers.greedy import Greedy
 from tests.commands.cli import run
@@ -19,6 +19,7 @@ from tests.golden.record import HERE as GOLDEN
 from tests.msu_dataset import write_small
 
 MSU = str(GOLDEN / "data" / "msu")
+LILYBENCH = str(GOLDEN / "data" / "lilybench")
 
 
 @pytest.mark.parametrize(
@@ -38,11 +39,11 @@ MSU = str(GOLDEN / "data" / "msu")
         ("none/none", muse.syncopation, {}, "no model is named"),
         (
             "nnterp/m",
-            muse.syncopation,
-            {"strategy": "logiclm", "tools": "native"},
+            lilybench.bar_count,
+            {"dataset": LILYBENCH, "strategy": "logiclm"},
             "nnterp/m cannot call tools",
         ),
-        ("hf/m", muse.syncopation, {"strategy": "logiclm", "tools": "native"}, None),
+        ("hf/m", muse.syncopation, {"strategy": "logiclm"}, None),
         (
             "hf/m",
             muse.syncopation,

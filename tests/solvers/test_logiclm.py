@@ -1,8 +1,5 @@
-"""LogicLM with a scripted model, on trials without a dataset: malformed tool calls, thoughts,
-limits.
-"""
+"""LogicLM with a scripted model, on trials without a dataset: scores, thoughts, limits."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,53 +12,21 @@ from inspect_ai.log import EvalSample
 from inspect_ai.model import (
     ChatMessage,
     ChatMessageAssistant,
-    ChatMessageTool,
     ContentReasoning,
     ContentText,
     GenerateConfig,
     ModelOutput,
 )
-from inspect_ai.tool import ToolCall
 
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.scorers.logiclm import solver_decision
 from music_evals.solvers.logiclm import logiclm
 from music_evals.solvers.symbolic.music import SAME, TRANSPOSITION
-from tests.harness import metrics, run_scripted, samples
+from tests.harness import run_scripted, samples
 
 IDENTIFIERS = ["Excerpt1", "Excerpt2"]
-A, B = (
-    {"identifier": "Excerpt1", "pitches": [60, 62]},
-    {"identifier": "Excerpt2", "pitches": [65, 67]},
-)
 LINES = "melody(Excerpt1, [60, 62])\nmelody(Excerpt2, [65, 67])"
 PROMPTS = {**load_prompts("muse")["logiclm"], "final": "$finding And now?"}
-
-Call = tuple[str, dict[str, Any] | str]
-
-
-HOSTILE: dict[str, tuple[list[Call], str]] = json.loads(
-    (Path(__file__).parent / "malformed_calls.json").read_text(encoding="utf-8")
-)
-HOSTILE["too long"] = ([("melody", A | {"pitches": [60] * 129}), ("melody", B)], "structural")
-HOSTILE["far too long"] = ([("melody", A | {"pitches": [60] * 6_000}), ("melody", B)], "parse")
-
-
-def called(calls: Sequence[Call]) -> ModelOutput:
-    """A model's output with these calls; a text in place of arguments is why they could not be
-    read.
-    """
-    made = [
-        (
-            ToolCall(f"id{number}", name, {}, given)
-            if isinstance(given, str)
-            else ToolCall(f"id{number}", name, given)
-        )
-        for number, (name, given) in enumerate(calls)
-    ]
-    return ModelOutput.from_message(
-        ChatMessageAssistant(content="" if calls else LINES, tool_calls=made or None)
-    )
 
 
 def asked(
@@ -69,11 +34,11 @@ def asked(
     cases: Sequence[str],
     tmp_path: Path,
     **parameters: Any,
-) -> tuple[dict[str, EvalSample], list[GenerateConfig], dict[str, float]]:
+) -> tuple[dict[str, EvalSample], list[GenerateConfig]]:
     """Run a trial for each case, in which a model replies by the case and by the number of attempts
     before.
 
-    Returns the samples, the settings of refinements, and the figures of the formulations.
+    Returns the samples, and the settings of refinements.
     """
     configs: list[GenerateConfig] = []
     attempts = dict.fromkeys(cases, -1)
@@ -100,11 +65,7 @@ def asked(
     solver = logiclm(TRANSPOSITION, PROMPTS, **parameters)
     task = Task(dataset=trials, solver=solver, scorer=solver_decision())
     log = run_scripted(task, tmp_path, reply, limit=None)
-    return (
-        {str(sample.id): sample for sample in samples(log)},
-        configs,
-        metrics(log)["solver_decision"],
-    )
+    return {str(sample.id): sample for sample in samples(log)}, configs
 
 
 def test_the_score_compares_the_last_valid_lines_with_the_true_ones(tmp_path: Path) -> None:
@@ -138,57 +99,6 @@ def test_the_score_compares_the_last_valid_lines_with_the_true_ones(tmp_path: Pa
         assert found["transcription"] == " ".join(re.findall(r"\[.*?\]", lines))
 
 
-def test_malformed_calls_are_attempts_with_the_kind_of_their_error(tmp_path: Path) -> None:
-    found, configs, _ = asked(
-        lambda case, _: called(HOSTILE[case][0]), list(HOSTILE), tmp_path, tools="native"
-    )
-    for case, (calls, kind) in HOSTILE.items():
-        attempts = found[case].metadata["formulation"]
-        assert [attempt["error"] for attempt in attempts] == [kind] * 3, (case, attempts)
-        assert all(0 < len(attempt["message"]) < 400 for attempt in attempts)
-        results = [
-            message for message in found[case].messages if isinstance(message, ChatMessageTool)
-        ]
-        assert [result.tool_call_id for result in results] == [
-            f"id{number}" for number in range(len(calls))
-        ] * 3
-        assert all(f"{kind} error" in result.text for result in results)
-    assert {(config.temperature, config.top_k, config.max_tokens) for config in configs} == {
-        (0.0, 1, 256)
-    }
-
-
-def test_calls_in_any_order_are_one_attempt_and_errors_are_repaired(tmp_path: Path) -> None:
-    good = called([("melody", B), ("melody", A)])
-    undecided = called([("melody", A | {"pitches": []}), ("melody", B)])
-    script = {
-        "at once": [good],
-        "repaired": [called(HOSTILE["broken JSON"][0]), called([]), good],
-        "undecided": [undecided, good],
-        "undecided, then refused": [undecided, called([])],
-    }
-    found, configs, _ = asked(
-        lambda case, number: script[case][number],
-        list(script),
-        tmp_path,
-        tools="native",
-        refinement_tokens=4000,
-    )
-    attempts = {case: sample.metadata["formulation"] for case, sample in found.items()}
-    assert [len(each) for each in attempts.values()] == [1, 3, 2, 2]
-    assert attempts["at once"][0]["text"] == LINES
-    assert [each[-1]["answer"] for each in attempts.values()] == [SAME, SAME, SAME, None]
-    assert [each["extra_round"] for each in attempts["undecided"]] == [False, True]
-    counts = [(sample.scores or {})["solver_decision"].metadata or {} for sample in found.values()]
-    assert [count["accuracy_without_extra_round"] for count in counts] == [1, 1, 0, 0]
-    assert {config.max_tokens for config in configs} == {4000}
-    assert [message.role for message in found["repaired"].messages] == [
-        "user", "assistant", "tool", "tool", "assistant", "user", "assistant", "tool", "tool",
-        "user", "assistant",
-    ]  # fmt: skip
-    assert "Excerpt1, Excerpt2" in found["repaired"].messages[5].text
-
-
 def test_thoughts_are_no_part_of_lines(tmp_path: Path) -> None:
     thoughts: dict[str, Any] = {
         "block": f"<think>\n{LINES}? No, rhythm(x).\n</think>\n\n{LINES}",
@@ -200,14 +110,12 @@ def test_thoughts_are_no_part_of_lines(tmp_path: Path) -> None:
         case: ModelOutput.from_message(ChatMessageAssistant(content=text))
         for case, text in thoughts.items()
     }
-    trials, configs, _ = asked(lambda case, _: replies[case], list(thoughts), tmp_path)
+    trials, configs = asked(lambda case, _: replies[case], list(thoughts), tmp_path)
     for trial in trials.values():
         (attempt,) = trial.metadata["formulation"]
         assert (attempt["text"], attempt["answer"]) == (LINES, SAME)
     assert configs == []
     script = ["<think>too long to come to an", replies["block"]]
-    trials, configs, _ = asked(
-        lambda _, number: script[number], ["x"], tmp_path, refinement_tokens=9
-    )
+    trials, configs = asked(lambda _, number: script[number], ["x"], tmp_path, refinement_tokens=9)
     assert [attempt["error"] for attempt in trials["x"].metadata["formulation"]] == ["parse", None]
     assert [config.max_tokens for config in configs] == [9]

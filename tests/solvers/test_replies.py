@@ -26,7 +26,6 @@ BROKEN = "half a clef: \ud834 { c'4 "
     [
         (lambda _: chord_quality(modality="midi", strategy="standalone"), ""),
         (lambda _: chord_quality(modality="midi", strategy="logiclm"), ""),
-        (lambda _: chord_quality(modality="midi", strategy="logiclm", tools="native"), "chord"),
         (
             lambda folder: metadata_qa(dataset=write_small(folder / "data"), strategy="logiclm"),
             "list_measure",

@@ -180,13 +180,13 @@ def read_source(source: Source) -> "Score":
     path = Path() if source.abc else Path(str(corpus.getWork(source.path)))
     if source.abc is None and source.tune is None:
         score = read_score(path) if path.suffix == ".abc" else read_corpus(source.path)
-        return prepare_score(score, in_place=True)
+        return prepare_score(score)
     with tempfile.TemporaryDirectory() as folder:
         tune = Path(folder) / "tune.abc"
         text = source.abc or _tune(path.read_text("utf-8", errors="replace"), source.tune or 0)
         tune.write_text(text, encoding="utf-8")
         try:
-            return prepare_score(read_score(tune), in_place=True)
+            return prepare_score(read_score(tune))
         except ScoreError as error:
             # Two builds list the same reasons, wherever their files were.
             raise ScoreError(str(error).replace(f"{folder}/", "")) from error

@@ -160,10 +160,13 @@ def _read(work: Work, seed: int) -> tuple[ScoreRow, Candidates] | str:
         musicxml = score_to_musicxml(score)
         # Answers in words, and names of parts, must be readable on the pages.
         text = shown_text(musicxml)
-        pool = {
-            kind: [question for question in questions if _is_shown(text, question)]
-            for kind, questions in pool.items()
-        }
+        shown: dict[str, list[ScoreQuestion]] = {}
+        for kind, questions in pool.items():
+            shown[kind] = [
+                question
+                for question in questions
+                if shows_words(text, kind, question.text, question.answer)
+            ]
     except (ScoreError, UnsuitableScoreError) as error:
         return str(error)
     except (MemoryError, MissingLibraryError):
@@ -181,8 +184,4 @@ def _read(work: Work, seed: int) -> tuple[ScoreRow, Candidates] | str:
         musicxml=musicxml,
         source=work.source,
     )
-    return row, pool
-
-
-def _is_shown(text: str, question: ScoreQuestion) -> bool:
-    return shows_words(text, question.kind, question.text, question.answer)
+    return row, shown

@@ -56,13 +56,12 @@ def is_snapshot(folder: Path) -> bool:
     return any(folder.glob("nested/*.parquet")) and any(folder.glob("flat/*.parquet"))
 
 
-def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEFAULT_SEED) -> Plan:
+def build_snapshot(folder: Path, *, revision: str | None = None) -> Plan:
     """Read a snapshot of the repository on the Hub.
 
     Args:
         folder: the snapshot.
         revision: its name for the provenance.
-        seed: decides the splits.
 
     Raises:
         DatasetError: a question, page or PDF is malformed.
@@ -75,7 +74,7 @@ def build_snapshot(folder: Path, *, revision: str | None = None, seed: int = DEF
         items = _listed(row.get("questions"), place)
         scores.append(score)
         questions += _questions(score["score_id"], [(place, item) for item in items])
-    return _plan(scores, questions, seed, source_revision=revision)
+    return _plan(scores, questions, source_revision=revision)
 
 
 def _score(row: Mapping[str, Any], place: str) -> ScoreRow:
@@ -112,9 +111,8 @@ def _listed(questions: Any, place: str) -> list[Any]:
     return questions
 
 
-def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
-    """Read the authors' spreadsheets: questions and a list of scores without music; the seed
-    decides the splits.
+def build_spreadsheets(folder: Path) -> Plan:
+    """Read the authors' spreadsheets: questions and a list of scores without music.
 
     DatasetError names the file and row of a missing or malformed value.
     """
@@ -144,7 +142,6 @@ def build_spreadsheets(folder: Path, *, seed: int = DEFAULT_SEED) -> Plan:
     return _plan(
         list(scores.values()),
         list(questions),
-        seed,
         source_sha256=hashlib.sha256(contents).hexdigest(),
     )
 
@@ -155,7 +152,7 @@ def _score_id(row: Mapping[str, Any]) -> str:
 
 
 def _plan(
-    scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], seed: int, **source: str | None
+    scores: Sequence[ScoreRow], questions: Sequence[QuestionRow], **source: str | None
 ) -> Plan:
     answers = [row["answer"] for row in questions]
     anomalies = {
@@ -164,8 +161,10 @@ def _plan(
         "answers that are the word None, kept": answers.count("None"),
     }
     anomalies = {anomaly: count for anomaly, count in anomalies.items() if count}
-    provenance = make_provenance(NAME, VERSION, PUBLISHED, seed=seed, anomalies=anomalies, **source)
-    splits = split_works(scores, seed)
+    provenance = make_provenance(
+        NAME, VERSION, PUBLISHED, seed=DEFAULT_SEED, anomalies=anomalies, **source
+    )
+    splits = split_works(scores, DEFAULT_SEED)
     return Plan(by_split(scores, splits), by_split(questions, splits), provenance)
 
 

@@ -35,8 +35,8 @@ class Work(NamedTuple):
         if not self.title:
             score, data, kind = read_score_data(Path(self.path), self.tune)
             check_by_second_reader(score, data, kind)
-            return prepare_score(score, in_place=True)
-        score = prepare_score(read_corpus(self.path), in_place=True)
+            return prepare_score(score)
+        score = prepare_score(read_corpus(self.path))
         score.metadata.composer = self.composer
         score.metadata.title = self.title
         return score

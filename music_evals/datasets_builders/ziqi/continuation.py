@@ -214,7 +214,13 @@ def refuse_guessable_continuations() -> None:
 def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:
     """Ask about cuts; the wrong options come from the same cuts."""
     pools = group_by(cuts, lambda cut: cut.pool)
-    for cut in _order(cuts, seed):
+    rng = random.Random(f"{seed}/continuation")
+    tunes = list(group_by(cuts, lambda cut: cut.source.name).values())
+    for tune in tunes:
+        rng.shuffle(tune)
+    rng.shuffle(tunes)
+    # A cut of every tune, then a second cut of every tune that has one, and so on.
+    for cut in in_turn(tunes):
         wrong = _distractors(cut, pools[cut.pool], random.Random(f"{seed}/{cut.name}"))
         if wrong is not None:
             text = {
@@ -224,16 +230,6 @@ def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:
             right = dict.fromkeys(LANGUAGES, options[0])
             wrong_texts = dict.fromkeys(LANGUAGES, tuple(options[1:]))
             yield Question(cut.name, "continuation", text, right, wrong_texts)
-
-
-def _order(cuts: Sequence[_Cut], seed: int) -> Iterator[_Cut]:
-    """A cut of every tune, then a second cut of every tune that has one, and so on."""
-    rng = random.Random(f"{seed}/continuation")
-    tunes = list(group_by(cuts, lambda cut: cut.source.name).values())
-    for tune in tunes:
-        rng.shuffle(tune)
-    rng.shuffle(tunes)
-    return in_turn(tunes)
 
 
 def _distractors(cut: _Cut, pool: Sequence[_Cut], rng: random.Random) -> list[_Cut] | None:

@@ -1,5 +1,6 @@
 """Tasks on banks of questions: four-option questions of text or ABC, with worked examples."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from string import Template
 from typing import Any, Literal
@@ -74,7 +75,13 @@ def question_task(params: QuestionParameters, name: str, benchmark: DatasetSpec)
     )
     opening = [wording["instruction"]]
     if params.shots == "five":
-        opening += [wording["examples"], *(_worded(wording["example"], row) for row in dev)]
+        opening.append(wording["examples"])
+        for row in dev:
+            tune = f"\n\n{row['abc'].strip()}" if row["abc"] else ""
+            question = row["question"] + tune
+            opening.append(
+                fill_question(wording["example"], question, row["options"], row["answer"])
+            )
     prompt = "\n\n".join([*(text.replace("$", "$$") for text in opening), wording["question"]])
     majority = commonest(("", row["answer"]) for row in dev)[""]
     return declared_task(
@@ -112,7 +119,7 @@ def record_to_sample(
     return sample
 
 
-def _worded(text: str, row: QuestionRow) -> str:
-    question = row["question"] + (f"\n\n{row['abc'].strip()}" if row["abc"] else "")
-    options: dict[str, Any] = dict(zip("abcd", row["options"], strict=True))
-    return Template(text).substitute(question=question, answer=row["answer"], **options)
+def fill_question(text: str, question: str, options: Sequence[str], answer: str = "") -> str:
+    """Fill a question, its four options and perhaps its answer into a text of the prompts."""
+    lettered = dict(zip("abcd", options, strict=True))
+    return Template(text).substitute(lettered, question=question, answer=answer)

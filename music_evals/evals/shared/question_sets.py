@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from random import Random
 from string import Template, ascii_lowercase, ascii_uppercase
 from types import MappingProxyType
 from typing import Any, Literal
@@ -67,7 +66,6 @@ from music_evals.solvers.stimulus import Stimulus
 _log = logging.getLogger(__name__)
 
 
-NOTA = "None of the above"
 _FIRST_MEDIA = re.compile(r"(?:<(?:audio|image) \d+>\s*)+")
 _BETWEEN = {"lines": "\n", "one line": " ", "list": LIST}
 """Layout of a style → what stands between options."""
@@ -93,9 +91,7 @@ class QuestionSetParameters:
             ``docs/answers.md``.
         options: ``given``; ``shuffled`` by the seed, in each epoch anew; ``leave_one_out`` to ask
             each question once without each of its wrong options, if it has two.
-        nota: put "None of the above" last, in the place of another option. It is right as often as
-            any other.
-        seed: of the shuffling, and of what "None of the above" replaces.
+        seed: of the shuffling.
         seconds: of sound that are sent, from the beginning of a clip.
         allow_partial: ask the questions that are complete if files are missing or damaged.
         prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
@@ -107,7 +103,6 @@ class QuestionSetParameters:
     protocol: Protocol = "strict"
     answer: AnswerForm = "text"
     options: Literal["given", "shuffled", "leave_one_out"] = "given"
-    nota: bool = False
     seed: int = 0
     seconds: int = 120
     allow_partial: bool = False
@@ -116,10 +111,6 @@ class QuestionSetParameters:
     def __post_init__(self) -> None:
         """Check what goes together."""
         check_positive(seconds=self.seconds)
-        if self.nota and self.options == "leave_one_out":
-            raise ValueError(
-                "nota=true leaves out options itself; with it options=given and shuffled are valid"
-            )
 
 
 def question_set_task(params: QuestionSetParameters, name: str, dataset: DatasetSpec) -> Task:
@@ -138,10 +129,9 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         )
     style = styles[params.prompt]
     origin, rows = _load_complete(params, name, dataset)
-    if any(map(row_kind, rows)) and (params.options != "given" or params.nota):
+    if any(map(row_kind, rows)) and params.options != "given":
         raise ValueError(
-            "options and nota are not valid where answers are no options; valid are options=given, "
-            "nota=false"
+            f"options={params.options} is not valid where answers are no options; valid is given"
         )
     solver = reply()
     if params.options == "shuffled":
@@ -150,7 +140,7 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
                 "options=shuffled is not valid where options are pictures; valid are given, "
                 "leave_one_out"
             )
-        solver = with_shuffled_options(solver, params.seed, last_stays=params.nota)
+        solver = with_shuffled_options(solver, params.seed)
     facts = benchmark.tasks[name]
     has_types = any(map(is_typed, rows))
     scorers = [typed_answer()] if has_types else [strict_choice()]
@@ -173,8 +163,9 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
                 facts, row, shown, style, params.seconds, majority.get("", "A"), guessing
             )
             samples.append(sample)
-    has_all_options = not params.nota and params.options != "leave_one_out"
-    floors = {"": floors_of(origin, name, {"test": rows})} if has_all_options else {}
+    floors = {}
+    if params.options != "leave_one_out":
+        floors = {"": floors_of(origin, name, {"test": rows})}
     if guessing:
         floors = {"": typed_floors(guessing, facts)}
     return declared_task(
@@ -240,13 +231,6 @@ def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[Sh
     if not options or right < 0 or row_kind(row):  # a short answer, or one that is not public
         return [ShownOptions(options, row["answer"])]
     wrong = [place for place in range(len(options)) if place != right]
-    if params.nota:
-        rng = Random(f"{params.seed} {row['id']} nota")
-        is_right = rng.randrange(len(options)) == 0
-        left_out = right if is_right else rng.choice(wrong)
-        remaining = [*options[:left_out], *options[left_out + 1 :], NOTA]
-        place = len(remaining) - 1 if is_right else right - (left_out < right)
-        return [ShownOptions(remaining, ascii_uppercase[place])]
     if params.options != "leave_one_out" or len(wrong) < 2:
         return [ShownOptions(options, row["answer"])]
     shown = []

@@ -35,8 +35,8 @@ class ScoreError(ValueError):
     """A score cannot be read or written; the message says what is wrong and what is accepted."""
 
 
-def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
-    """Bring a music21 score or part into the uniform form.
+def prepare_score(source: Any) -> "Score":
+    """Bring a music21 score or part into the uniform form; its parts are used up.
 
     - The measures of all parts have the same numbers, those of print: see `numbering`.
     - Parts that end early are filled with rests.
@@ -48,8 +48,7 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
     Repeats are not expanded. Pitches stay as written, also those of transposing instruments.
 
     Args:
-        score: a music21 score or part.
-        in_place: use up the parts of `score`; this avoids a copy.
+        source: a music21 score or part.
 
     Raises:
         ScoreError: the score has no notes.
@@ -61,11 +60,8 @@ def prepare_score(score: Any, *, in_place: bool = False) -> "Score":
         ...     "Measure")]
         [1, 2, 3]
     """
-    import copy
-
     from music21 import stream
 
-    source: Any = score if in_place else copy.deepcopy(score)
     parts = list(source.parts) if isinstance(source, stream.Score) else [source]
     prepared: Any = stream.Score()
     for part in parts:

@@ -101,7 +101,7 @@ def parse_musicxml(text: str) -> "Score":
     """Read untrusted MusicXML and prepare the score; errors are those of `read_score` and
     `prepare_score`.
     """
-    return prepare_score(_parse(_check_musicxml(text.encode()), "musicxml"), in_place=True)
+    return prepare_score(_parse(_check_musicxml(text.encode()), "musicxml"))
 
 
 def read_corpus(path: str) -> "Score":

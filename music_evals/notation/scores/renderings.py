@@ -9,7 +9,6 @@ it has the same notes (`note_places` says when notes are the same):
 | ``musicxml`` | music21; it is the text of the dataset | verovio |
 | ``midi`` | music21, then as text by mido | `midi.note_arrays` |
 | ``lilypond`` | musicxml2ly | LilyPond, by its MIDI |
-| ``kern`` | converter21 | music21 |
 | ``pages`` | verovio, resvg | verovio, by its MIDI |
 | ``audio`` | the MIDI and a SoundFont | `midi.note_arrays`, from the MIDI |
 
@@ -25,11 +24,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, redirect_stderr
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import pairwise
-from typing import Any, Literal, TypedDict
+from typing import Literal, TypedDict
 from xml.etree import ElementTree
 
 import mido
@@ -58,15 +57,22 @@ from music_evals.notation.scores.preparing import ScoreError, failure
 from music_evals.notation.scores.reading import parse_musicxml
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
-Rendering = Literal["abc", "musicxml", "midi", "lilypond", "kern", "pages", "audio"]
+Rendering = Literal["abc", "musicxml", "midi", "lilypond", "pages", "audio"]
 _LIBRARIES = {
-    "kern": ("converter21",),
     "musicxml": ("verovio",),
     "pages": ("verovio", "resvg_py"),
 }
 _MAX_ENTRY = 64 << 20  # bytes of an entry in the cache
-_UNTIMED = ("ornaments", "articulations", "technical", "fermata", "arpeggiate")
-_TRANSPOSITION = ("attributes", "transpose")
+_NOT_PLAYED = (
+    (".//notations", "ornaments"),
+    (".//notations", "articulations"),
+    (".//notations", "technical"),
+    (".//notations", "fermata"),
+    (".//notations", "arpeggiate"),
+    (".", "note[grace]"),
+    ("attributes", "transpose"),
+)
+"""Elements of measures that `_bare` leaves out: the paths of their parents, and of them."""
 _NO_MIDI = "% To create MIDI output, uncomment the following line:\n"
 
 
@@ -175,9 +181,6 @@ def _render(musicxml: str, rendering: Rendering) -> Rendered:
         case "lilypond":
             text = _lilypond(musicxml, starts)
             actual = _lilypond_notes(_lilypond(bare, starts))
-        case "kern":
-            text = _kern(_without(musicxml, _TRANSPOSITION))
-            actual = written_notes(_read_kern(text).parts, starts)
         case "pages":
             files = engrave_pages(musicxml)
             actual = _verovio_notes(bare)
@@ -191,21 +194,11 @@ def _render(musicxml: str, rendering: Rendering) -> Rendered:
 
 def _bare(musicxml: str) -> str:
     """Leave out grace notes, marks that programs play differently, and transposition."""
-    return _without(
-        musicxml,
-        *((".//notations", name) for name in _UNTIMED),
-        (".", "note[grace]"),
-        _TRANSPOSITION,
-    )
-
-
-def _without(musicxml: str, *names: tuple[str, str]) -> str:
-    """Leave out elements of measures, by the paths of their parents and of them."""
     from defusedxml.ElementTree import fromstring
 
     root = fromstring(musicxml)
     for measure in root.iter("measure"):
-        for path, name in names:
+        for path, name in _NOT_PLAYED:
             for parent in measure.findall(path):
                 for child in parent.findall(name):
                     parent.remove(child)
@@ -271,17 +264,6 @@ def _one_at_a_time(track: mido.MidiTrack, channel: int, ticks_per_beat: int) -> 
     return written
 
 
-def _kern(musicxml: str) -> str:
-    writer = require("converter21.humdrum.humdrumwriter", "scores").HumdrumWriter(
-        parse_musicxml(musicxml)
-    )
-    writer.makeNotation = True
-    out = io.StringIO()
-    with redirect_stderr(io.StringIO()):  # it reports every gap that it fills
-        writer.write(out)
-    return out.getvalue()
-
-
 def _lilypond(musicxml: str, starts: Sequence[int]) -> str:
     """Write a score as LilyPond, with measures that begin at `starts`: musicxml2ly goes by the last
     voice's end.
@@ -311,12 +293,6 @@ def _lilypond(musicxml: str, starts: Sequence[int]) -> str:
 
 
 # --- reading ---
-
-
-def _read_kern(text: str) -> Any:
-    from music21 import converter
-
-    return converter.parseData(text, format="humdrum")
 
 
 def _abc_notes(abc: str, starts: Sequence[int]) -> Notes:

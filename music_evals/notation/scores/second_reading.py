@@ -289,7 +289,12 @@ def _check_abc(score: "Score", text: str) -> None:
     if len(parts) != len(second):
         raise ScoreError(f"music21 reads {len(parts)} voices; there are {len(second)}")
     for part, measures in zip(parts, second, strict=True):
-        _compare_voice(part, measures)
+        durations = [4 * total_duration(events) for events in measures]
+        starts = [on_grid(time) for time in accumulate(durations, initial=Fraction(0))][:-1]
+        flat = chain.from_iterable(measures)
+        own = [(event.pitches, event.duration * 4, event.is_tied) for event in flat]
+        contents = _abc_contents(_music21_events(part), starts)
+        _compare(contents, _abc_contents(own, starts), "our reader")
 
 
 def _abc_measures(header: Sequence[str], lines: Sequence[str]) -> Iterator[tuple[Event, ...]]:
@@ -318,16 +323,6 @@ def _meter(value: str) -> Meter:
 
 def _name(text: str) -> str:
     return _NOT_IN_NAME.sub("", text)
-
-
-def _compare_voice(part: Any, measures: Sequence[Sequence[Event]]) -> None:
-    durations = [4 * total_duration(events) for events in measures]
-    starts = [on_grid(time) for time in accumulate(durations, initial=Fraction(0))][:-1]
-    flat = chain.from_iterable(measures)
-    second = [(event.pitches, event.duration * 4, event.is_tied) for event in flat]
-    _compare(
-        _abc_contents(_music21_events(part), starts), _abc_contents(second, starts), "our reader"
-    )
 
 
 def _music21_events(part: Any) -> Iterator[_AbcEvent]:

@@ -176,9 +176,9 @@ def chords_of(clip: MidiFile) -> list[int]:
     return chords
 
 
-_STROKES = Schema("strokes", lowest=1, highest=199, longest=128, listed="slots")
-_ACCENTS = Schema("accents", lowest=1, highest=200, longest=100, listed="beats")
-_CHORDS = Schema("chords", lowest=0, highest=23, longest=64, listed="numbers", in_order=True)
+_STROKES = Schema("strokes", lowest=1, highest=199, longest=128)
+_ACCENTS = Schema("accents", lowest=1, highest=200, longest=100)
+_CHORDS = Schema("chords", lowest=0, highest=23, longest=64, in_order=True)
 SOLVERS: Mapping[str, SymbolicSolver] = {
     "oddball": SymbolicSolver(
         "equality_solver",

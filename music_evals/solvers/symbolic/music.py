@@ -156,7 +156,7 @@ def sounding_pitches(clip: MidiFile) -> list[int]:
 
 SYNCOPATION = SymbolicSolver(
     "off_beat_solver",
-    Schema("rhythm", lowest=1, highest=32, longest=64, listed="slots"),
+    Schema("rhythm", lowest=1, highest=32, longest=64),
     count_off_beats,
     slots_of,
     {letter: [[1, *range(2, 2 * count + 1, 2)]] for count, letter in LEVELS.items()},

@@ -1,8 +1,7 @@
 """The symbolic lines that a model writes for a deterministic solver, and their strict validation.
 
-A formulation is one or more lines ``functor(identifier, [n1, n2, ...])``, or calls of a tool with
-the functor's name. Any other text is refused with one of three kinds of error, which say what to
-repair:
+A formulation is one or more lines ``functor(identifier, [n1, n2, ...])``. Any other text is refused
+with one of three kinds of error, which say what to repair:
 
 - *parse*: the text is not made of such lines (commentary, code fences, broken brackets, no
   integers);
@@ -15,9 +14,9 @@ Source: "Evaluating Multimodal Large Language Models on Core Music Perception Ta
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 Lists = Sequence[Sequence[int]]
 """The integers of a formulation: a list for each identifier."""
@@ -44,15 +43,13 @@ class Schema:
     """The form of a formulation: the first word of its lines, the range of the integers, and the
     longest list.
 
-    The word is also the name of the tool that can be called instead; `listed` is the name of its
-    list. `in_order` says whether the order of the integers counts.
+    `in_order` says whether the order of the integers counts.
     """
 
     functor: str
     lowest: int
     highest: int
     longest: int
-    listed: str = "pitches"
     in_order: bool = False
 
     def template(self, identifiers: Sequence[str]) -> str:
@@ -76,64 +73,6 @@ class Schema:
     def _line(self, identifier: str, numbers: str) -> str:
         return f"{self.functor}({identifier}, [{numbers}])"
 
-    def arguments(self, identifiers: Sequence[str], lists: Lists) -> list[dict[str, Any]]:
-        """The arguments of a formulation as tool calls, one call per identifier."""
-        calls = zip(identifiers, lists, strict=True)
-        return [
-            {"identifier": identifier, self.listed: list(numbers)} for identifier, numbers in calls
-        ]
-
-    def lines_of_calls(
-        self, calls: Sequence[tuple[str, Mapping[str, Any] | str]], identifiers: Sequence[str]
-    ) -> str:
-        """Write tool calls as lines, in the order of the identifiers.
-
-        A call is the tool's name with its arguments, or with the reason why these cannot be read.
-        FormulationError is *parse* if there is no call or arguments are no text and list of
-        integers, *structural* if tool, number of calls or identifiers are wrong.
-        """
-        if not calls:
-            raise FormulationError("parse", f"the tool {self.functor} was not called")
-        lists: dict[str, list[int]] = {}
-        for name, arguments in calls:
-            if isinstance(arguments, str):
-                raise FormulationError(
-                    "parse", f"the arguments of a call cannot be read: {_shown(arguments, 200)}"
-                )
-            if name == self.functor:
-                self._check_arguments(arguments)
-                lists[arguments["identifier"].strip()] = arguments[self.listed]
-        if others := [name for name, _ in calls if name != self.functor]:
-            message = f"the tool {_shown(others[0])} was called, required is {self.functor!r}"
-            raise FormulationError("structural", message)
-        _check_count("call", len(calls), len(identifiers))
-        if set(lists) != set(identifiers):
-            message = (
-                f"identifiers {_shown(', '.join(lists))} found, one call for each of {identifiers} "
-                "required"
-            )
-            raise FormulationError("structural", message)
-        try:
-            return self.write(identifiers, [lists[identifier] for identifier in identifiers])
-        except ValueError:  # Python does not write integers of thousands of digits
-            message = f"an integer lies outside the allowed range {self.lowest} to {self.highest}"
-            raise FormulationError("domain", message) from None
-
-    def _check_arguments(self, arguments: Mapping[str, Any]) -> None:
-        if set(arguments) != {"identifier", self.listed}:
-            names = _shown(", ".join(map(str, arguments)))
-            message = (
-                f"a call has the arguments {names}, required are 'identifier' and {self.listed!r}"
-            )
-            raise FormulationError("parse", message)
-        if not isinstance(arguments["identifier"], str):
-            raise FormulationError("parse", "the argument 'identifier' of a call is no text")
-        numbers = arguments[self.listed]
-        if not isinstance(numbers, list) or not all(type(number) is int for number in numbers):
-            raise FormulationError(
-                "parse", f"the argument {self.listed!r} of a call is no list of integers"
-            )
-
     def parse(self, text: str, identifiers: Sequence[str]) -> list[list[int]]:
         """Read one list of integers, which may be empty, for each of the identifiers in their
         order.
@@ -153,7 +92,13 @@ class Schema:
         if not text.strip():
             raise FormulationError("parse", f"the output is empty. {required}")
         lines = [self._split(line.strip()) for line in text.splitlines() if line.strip()]
-        _check_count("line", len(lines), len(identifiers))
+        if len(lines) != len(identifiers):
+            actual, exact = (
+                f"{number} line{'' if number == 1 else 's'}"
+                for number in (len(lines), len(identifiers))
+            )
+            message = f"{actual} found, exactly {exact} required"
+            raise FormulationError("structural", message)
         for line, identifier in zip(lines, identifiers, strict=True):
             self._check_structure(*line, identifier)
         return [list(map(self._integer, numbers)) for _, _, numbers in lines]
@@ -211,14 +156,6 @@ class Schema:
         )
 
 
-def _check_count(unit: str, count: int, required: int) -> None:
-    if count != required:
-        actual, exact = (
-            f"{number} {unit}{'' if number == 1 else 's'}" for number in (count, required)
-        )
-        raise FormulationError("structural", f"{actual} found, exactly {exact} required")
-
-
-def _shown(text: str, most: int = 80) -> str:
+def _shown(text: str) -> str:
     """The text in quotes; of a long text both ends, because the error is often at the second."""
-    return repr(text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}")
+    return repr(text if len(text) <= 80 else f"{text[:40]} … {text[-40:]}")

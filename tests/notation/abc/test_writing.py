@@ -47,7 +47,7 @@ SAMPLE = {
 
 @pytest.mark.parametrize(("name", "checksum"), SAMPLE.items())
 def test_corpus_is_read_back(name: str, checksum: str) -> None:
-    score = prepare_score(read_corpus(name), in_place=True)
+    score = prepare_score(read_corpus(name))
     assert sha256(score_to_abc(score).encode()).hexdigest()[:8] == checksum
     (rendered,) = render([score_to_musicxml(score)], "abc")
     assert (rendered["problem"], len(rendered["text"]) > 500) == ("", True)

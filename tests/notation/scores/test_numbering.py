@@ -149,7 +149,7 @@ def test_a_plain_bar_line_within_a_measure_is_hidden() -> None:
     ("path", "last"), [("bach/bwv101.7", 12), ("bach/bwv17.7", 37), ("bach/bwv244.44", 12)]
 )
 def test_chorales_end_with_the_number_of_the_edition(path: str, last: int) -> None:
-    score = prepare_score(read_corpus(path), in_place=True)
+    score = prepare_score(read_corpus(path))
     assert numbers(score)[0] == "0"
     assert numbers(score)[-1] == str(last)
 

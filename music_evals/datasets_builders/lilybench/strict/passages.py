@@ -117,7 +117,7 @@ def continuations(piece: Usable, draw: random.Random) -> Iterator[Question]:
         texts = [text for _, text in run[max(0, index - _MOST) : index]]
         measure, right = run[index]
         if kind == "tie":
-            decides = _is_tied(texts, right)
+            decides = _TIE.search(f"{texts[-1]}\n{right}") is not None
         elif kind == "repeat":
             decides = _is_repeat(texts, right)
         else:
@@ -146,10 +146,6 @@ def runs(score: str) -> Iterator[list[Place]]:
             yield run
             run = []
     yield run
-
-
-def _is_tied(shown: Sequence[str], right: str) -> bool:
-    return _TIE.search(f"{shown[-1]}\n{right}") is not None
 
 
 def _is_repeat(shown: Sequence[str], right: str) -> bool:

@@ -139,14 +139,6 @@ def _is_spelled(names: Sequence[str]) -> bool:
     return all(len(name) <= 3 for name in names)
 
 
-def _numerals(block: tuple[Key, int]) -> Iterator[tuple[float, str, tuple[str, ...]]]:
-    """Place in the list, figure and notes of the numerals in a key with a number of notes."""
-    key, size = block
-    for place, figure in enumerate(_FIGURES[key[1]]):
-        if len(notes := _resolved(figure, key)) == size and _is_spelled(notes):
-            yield place, figure, notes
-
-
 def _sizes() -> Iterator[tuple[Key, int]]:
     """All keys with numbers of notes of a chord."""
     return product(keys(), (3, 4))
@@ -157,13 +149,16 @@ def _notes_and_numeral(asks_notes: bool) -> Drafts:
 
     @by_block(_sizes)
     def drafts(block: tuple[Key, int]) -> Iterator[Case]:
-        key = terms.key(block[0])
-        for place, figure, notes in _numerals(block):
+        key, size = block
+        for place, figure in enumerate(_FIGURES[key[1]]):
+            notes = _resolved(figure, key)
+            if len(notes) != size or not _is_spelled(notes):
+                continue
             names = _numeral(figure), terms.notes(notes)
             shown, answer = names if asks_notes else reversed(names)
             # Numerals with the same notes, such as I and V/IV, are both right: `sound` keeps them
             # apart.
-            yield Case((key, shown), answer, near=place, sound=sounds(notes))
+            yield Case((terms.key(key), shown), answer, near=place, sound=sounds(notes))
 
     return drafts
 

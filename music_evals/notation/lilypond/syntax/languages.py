@@ -56,11 +56,11 @@ def pitch_of(word: str, language: str = DEFAULT) -> NoteName | None:
     return note_names(language).get(word)
 
 
-def name_of(step: int, alteration: Fraction | int, language: str = DEFAULT) -> str:
-    """Return the usual name of a pitch, given as in `NoteName`; ValueError if there is no such
-    note.
+def name_of(step: int, alteration: Fraction | int) -> str:
+    """Return LilyPond's usual name of a pitch, given as in `NoteName`; ValueError if there is no
+    such note.
     """
-    for name, pitch in note_names(language).items():
+    for name, pitch in note_names(DEFAULT).items():
         if pitch == (step, alteration):
             return name
     raise ValueError(
