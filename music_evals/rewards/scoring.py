@@ -230,9 +230,9 @@ def _written_music(pieces: Pieces, row: Row, reply: str, is_cut: bool) -> Reward
     from music_evals.scorers.readers.pieces import examine
 
     piece = examine(reply, "", "strict", pictures=False)
-    if not piece.get("is_measured", True):
+    if not piece["is_measured"]:
         return Reward(None, {}, f"not measured: {piece['problem']}")
-    compiles, has_notes = piece["problem"] is None, bool(piece.get("has_notes"))
+    compiles, has_notes = piece["problem"] is None, piece["has_notes"]
     likeness = 0.0
     if compiles:
         likeness = piece_likeness(piece["descriptors"].get("strict", {}), pieces.fit)

@@ -135,7 +135,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
             written = await workbench.pieces(state, protocol)
             judged = written[-1] if attempt is None else written[min(attempt, len(written)) - 1]
             problem = judged["problem"]
-            if not judged.get("is_measured", True):
+            if not judged["is_measured"]:
                 return not_measured(str(problem))
             if problem and judged is written[-1] and state.output.stop_reason == CUT:
                 problem = f"the reply was cut at the limit of tokens; {problem}"
@@ -162,7 +162,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "descriptors": judged["descriptors"].get(protocol, {}),
                     "undefined": judged["undefined"].get(protocol, {}),
                     "compiles": problem is None,
-                    "has_notes": judged.get("has_notes", problem is None),
+                    "has_notes": judged["has_notes"],
                     "prompt": str(state.sample_id),
                     "nearest": nearest,
                     "sketch": sketch(judged["code"]),

@@ -138,7 +138,7 @@ def success_of(items: pd.DataFrame) -> dict[int, Estimate]:
 
 def _can_be_scored(question: _Question) -> bool:
     """Whether a rule can score a question, or judges were asked."""
-    return bool(question.get("readable", True) or question["votes"])
+    return bool(question["readable"] or question["votes"])
 
 
 def _judges(records: Records, runs: pd.DataFrame) -> Table:
@@ -198,7 +198,7 @@ def _is_ruled(question: _Question) -> bool:
 
 
 def _is_labelled(question: _Question) -> bool:
-    return None not in (question["verdict"], question.get("human"))
+    return None not in (question["verdict"], question["human"])
 
 
 def _count_votes(question: _Question) -> int:
