@@ -66,11 +66,6 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
 for name, function in COMMANDS.items():
     app.command(name)(function)
 app.command("run", context_settings=_PASS_ON)(run.run)
-app.command(
-    "grid",
-    help="Run every condition of benchmarks or tasks on a model: `run` with --grid.",
-    context_settings=_PASS_ON,
-)(run.run)
 
 
 def _print_version(wanted: bool) -> None:

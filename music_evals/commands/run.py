@@ -1,4 +1,4 @@
-"""`music-evals run` and `grid`: benchmarks and tasks by name, as one Inspect eval set that can be
+"""`music-evals run`: benchmarks and tasks by name, as one Inspect eval set that can be
 resumed.
 """
 
@@ -145,7 +145,7 @@ def run(
         bool,
         Option(
             "--grid",
-            help="Every condition that the benchmark declares, as `music-evals grid` does.",
+            help="Every condition that the benchmarks declare.",
         ),
     ] = False,
     published: Annotated[
@@ -182,15 +182,13 @@ def run(
     if file:
         arguments, provider = file.parameters | arguments, file.model_args | provider
     _check_options(context.params, options, arguments)
-    grid |= context.info_name == "grid"
     recorded = {
         "tasks": names,
         "parameters": {**arguments},
         "generation": generation,
         "model_args": provider,
         "options": {name: options[name] for name in options if name != "log_dir_allow_dirty"},
-        **{name: context.params[name] for name in ("limit", "published", "arms", "shards")},
-        "grid": grid,
+        **{name: context.params[name] for name in ("limit", "published", "arms", "shards", "grid")},
         "servers": servers,
     }
     if published:
