@@ -21,7 +21,6 @@ from typing import Any
 
 from music_evals.datasets_builders.dataset_io import (
     DatasetError,
-    DatasetSpec,
     FolderKind,
     as_json,
     describe_dataset,
@@ -29,6 +28,7 @@ from music_evals.datasets_builders.dataset_io import (
     load_split,
     replace_folder,
 )
+from music_evals.datasets_builders.msu.dataset import BENCHMARK
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 
 SPLITS = ("train", "validation")
@@ -78,8 +78,6 @@ class TrainingData:
 
 def make_training_data(
     dataset: str,
-    *,
-    benchmark: DatasetSpec,
     make_prompt: MakePrompt,
     columns: Sequence[str] = ("abc",),
     max_characters: int | None = None,
@@ -90,7 +88,6 @@ def make_training_data(
 
     Args:
         dataset: as for `load_split`.
-        benchmark: whose dataset it is.
         make_prompt: words a question.
         columns: what is shown of a score: ``abc``, ``images``, or both.
         max_characters: length of the longest conversation, without its images.
@@ -102,7 +99,7 @@ def make_training_data(
     names = ("score_id", "title", "composer", "abc", *columns)
     scores: dict[str, dict[str, dict[str, Any]]] = {}
     for split in (*SPLITS, HELD_OUT):
-        rows = load_split(dataset, "scores", split, benchmark=benchmark, columns=names)
+        rows = load_split(dataset, "scores", split, benchmark=BENCHMARK, columns=names)
         scores[split] = {row["score_id"]: row for row in rows}
     conversations: dict[str, list[Conversation]] = {split: [] for split in SPLITS}
     left_out: dict[str, dict[str, str]] = {split: {} for split in SPLITS}
@@ -111,7 +108,7 @@ def make_training_data(
     for split in SPLITS:
         where = f"'{split}' of {dataset}"
         _refuse_leaks(scores[split].values(), scores[HELD_OUT].values(), where)
-        for question in load_split(dataset, "questions", split, benchmark=benchmark):
+        for question in load_split(dataset, "questions", split, benchmark=BENCHMARK):
             score = scores[split].get(question["score_id"])
             if score is None:
                 place = f"question {question['id']} in {where} is on {question['score_id']}"
@@ -125,7 +122,7 @@ def make_training_data(
             images |= {_image_path(page["bytes"]): page["bytes"] for page in score.get(_IMAGES, ())}
         if not conversations[split]:
             _refuse_empty(where, left_out[split])
-    source = describe_dataset(dataset, benchmark=benchmark).metadata()
+    source = describe_dataset(dataset, benchmark=BENCHMARK).metadata()
     return TrainingData(conversations, left_out, questions_left_out, source, max_characters, images)
 
 

@@ -10,7 +10,6 @@ import pytest
 from datasets import load_dataset
 
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.msu.dataset import BENCHMARK
 from music_evals.datasets_builders.msu.rows import QuestionRow, ScoreRow
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.training.conversations import (
@@ -62,7 +61,7 @@ def prompt(score: Mapping[str, Any], question: Mapping[str, Any]) -> list[Messag
 
 
 def data_of(dataset: str, **options: Any) -> TrainingData:
-    return make_training_data(dataset, benchmark=BENCHMARK, make_prompt=prompt, **options)
+    return make_training_data(dataset, prompt, **options)
 
 
 def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
