@@ -26,7 +26,6 @@ from music_evals.commands import (
     power,
     publish,
     report,
-    reward,
     run,
     subset,
     view,
@@ -57,7 +56,6 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "power": power.power,
     "publish": publish.publish,
     "report": report.report,
-    "reward": reward.reward,
     "subset": subset.subset,
     "view": view.view,
 }
