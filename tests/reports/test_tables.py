@@ -290,7 +290,7 @@ def test_mmlu_is_shown_beside_adapters_and_agreement_of_judges_beside_the_papers
     assert figures[1]["STEM"].value - figures[0]["STEM"].value == pytest.approx(1.46)
 
 
-def test_lilybench_has_the_papers_table_and_reasons_for_missing_figures(golden: Records) -> None:
+def test_lilybench_has_the_papers_tables(golden: Records) -> None:
     found = tables(golden, "lilybench")
     reader = next(
         row for row in measured(found["lilybench_table3"]) if row["Model"] == "baseline/reader"
@@ -306,13 +306,7 @@ def test_lilybench_has_the_papers_table_and_reasons_for_missing_figures(golden: 
             cell.value for name, cell in row.items() if "_" in name and isinstance(cell, Estimate)
         ]
         assert row["Macro F1"].value == pytest.approx(sum(kinds) / 5)
-    (q1, *_) = rows(found["lilybench_emotion"])
-    assert [q1[f"Said Q{n}"].value for n in (1, 2, 3, 4)] == [1, 0, 0, 0]
     written = tables(golden, "lilybench_generation")
-    remarks = [row["Remarks"] for row in rows(written["lilybench_references"])]
-    assert remarks
-    assert all("no encoder was named" in remark for remark in remarks)
-    assert rows(written["lilybench_repairs"])[0]["After 3"].value == 100
     assert measured(written["lilybench_table2"])[0]["Comp. (%)"].value == 100
 
 
