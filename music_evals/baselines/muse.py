@@ -18,7 +18,6 @@ SOLVERS: Mapping[str, SymbolicSolver] = {**music.SOLVERS, **muse_ten.SOLVERS}
 """Task → its solver."""
 
 _INTEGER = re.compile(r"-?[0-9]{1,6}")
-_MAJOR = (0, 2, 4, 5, 7, 9, 11)
 
 
 def read(request: Request, error_rate: float) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from music_evals.commands.output import Overwrite, errors_in_a_line, say
+from music_evals.commands.output import errors_in_a_line, say
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog
@@ -16,7 +16,6 @@ def merge(
         list[str], Argument(help="Logs of parts of one run (.eval), or folders of them.")
     ],
     out: Annotated[str, Option(help="Path or address of the log to write, ending in .eval.")],
-    overwrite: Overwrite = False,
 ) -> None:
     """Merge the logs of the parts of a run, such as `inspect eval` with --limit 1-500 and with
     --limit 501-1000, or a run and its retry.
@@ -34,8 +33,8 @@ def merge(
         if not out.endswith(".eval"):
             raise merging.MergeError(f"--out {out} is no name of a log; it has to end in .eval")
         files, path = fsspec.core.url_to_fs(out)
-        if files.exists(path) and not overwrite:
-            raise merging.MergeError(f"{out} exists; --overwrite replaces it")
+        if files.exists(path):
+            raise merging.MergeError(f"{out} exists; give another name")
         parts_by_place = {place: merging.read_parts(place) for place in logs}
         if missing := [place for place, parts in parts_by_place.items() if not parts]:
             raise merging.MergeError(f"no log of Inspect (.eval) is at {', '.join(missing)}")

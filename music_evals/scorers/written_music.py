@@ -107,7 +107,6 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         encoder: str | None = None,
         pooling: Pooling = "first_token",
         attempt: int | None = None,
-        attempts: int = 1,
         pictures: bool = True,
     ) -> Scorer:
         """Score a piece of music that a model wrote in LilyPond: 1 where it compiles, else 0.
@@ -123,7 +122,6 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                 no distance.
             pooling: how the vectors of a text's tokens become one.
             attempt: which attempt counts, from 1; None for the last one made.
-            attempts: how many a model was allowed.
             pictures: whether the explanation shows the first system and a piano roll.
 
         Source: arXiv 2606.08722, section 3.3.
@@ -157,7 +155,6 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "encoder": encoder,
                     "pooling": pooling,
                     "attempts": compiled,
-                    "attempts_allowed": attempts,
                     "descriptors": judged["descriptors"].get(protocol, {}),
                     "undefined": judged["undefined"].get(protocol, {}),
                     "compiles": problem is None,
@@ -168,7 +165,6 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "references": fits(dataset, reference, protocol),
                     "embedded_by": identity,
                     "embedding": vector,
-                    "dimensions": len(decoded(vector)) if vector else None,
                 },
             )
 

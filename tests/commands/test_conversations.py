@@ -102,11 +102,12 @@ def test_scores_without_pages_are_left_out(tmp_path: Path) -> None:
     [
         (["msu", "--modality", "midi"], "Invalid value"),
         (["muse"], "muse has no conversations; accepted: msu"),
-        (["msu", "--rows", "9"], "it is for --as rows"),
+        (["msu", "--as", "rows"], "how many rows are needed"),
+        (["msu", "--as", "rows", "--modality", "both"], "it is for --as conversations"),
         (["msu", "--dataset", "nowhere"], "dataset 'nowhere' does not exist"),
         (["msu", "--dataset", "source", "--max-characters", "3"], "nothing is left of 'train'"),
         (["msu", "--dataset", "source", "--max-characters", "0"], "Invalid value"),
-        (["msu", "--dataset", "source", "--prompts", "nowhere.toml"], "prompts=nowhere.toml"),
+        (["msu", "--audio"], "it is for --as rows"),
         (["msu", "--dataset", "source", "--out", "source"], "is not empty"),
     ],
 )

@@ -39,7 +39,15 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     muse.syncopation()  # makes the default data
     logs = tmp_path / "logs"
     asked = ("--model", "baseline/reader", "-T", "modality=midi", "-T", "shots=few", "--limit", "2")
-    command = ["run", "--grid", "muse_syncopation", "muse_chord_quality", *asked, "--log-dir", str(logs)]
+    command = [
+        "run",
+        "--grid",
+        "muse_syncopation",
+        "muse_chord_quality",
+        *asked,
+        "--log-dir",
+        str(logs),
+    ]
     command += ["--display", "none", "--max-tasks", "1"]
     first = subprocess.Popen([sys.executable, "-c", RUN, *command], stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 600
@@ -67,7 +75,10 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "--grid", "muse", "--model", "baseline/nobody"], "there is no model baseline/nobody"),
+        (
+            ["run", "--grid", "muse", "--model", "baseline/nobody"],
+            "there is no model baseline/nobody",
+        ),
         (["run", "--grid", "muse", "--model", "nowhere/x"], "not recognized"),
         (
             ["run", "--grid", "muse", "--model", "baseline/reader", "-T", "modality=ear"],
@@ -77,7 +88,10 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
             ["run", "--grid", "muse", "--model", "baseline/reader", "-M", "error_rate"],
             "name=value is needed",
         ),
-        (["run", "--grid", "muse", "--model", "baseline/reader", "-T", "dataset=nowhere"], "does not exist"),
+        (
+            ["run", "--grid", "muse", "--model", "baseline/reader", "-T", "dataset=nowhere"],
+            "does not exist",
+        ),
         (
             ["run", "--grid", "muse", "--model", "baseline/reader", "-T", "prompts=nowhere.toml"],
             "cannot be read as TOML",

@@ -303,7 +303,7 @@ def test_a_model_repairs_what_lilypond_does_not_take(dataset: Path, tmp_path: Pa
     assert figures(log)["compile_rate"] == 1
     first = score(
         read_eval_log(log.location),
-        written_music(str(dataset), attempt=1, attempts=3),
+        written_music(str(dataset), attempt=1),
         action="overwrite",
     )
     assert figures(first)["compile_rate"] == 0

@@ -73,32 +73,23 @@ def train(
         int | None,
         Option(min=1, help="Leave longer conversations out, counted and named."),
     ] = None,
-    prompts: Annotated[
-        str | None,
-        Option(help="Of conversations: a TOML file with other wording, as -T prompts."),
-    ] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Build a training set: by the composers of the test sets, with no row that a test set has; or
     conversations of a dataset's own training split.
     """
     of_rows = {"rows": rows, "task": task, "against": against, "audio": audio}
-    of_conversations = {
-        "dataset": dataset,
-        "modality": modality,
-        "max-characters": max_characters,
-        "prompts": prompts,
-    }
     if form == "conversations":
         _refuse("rows", of_rows)
         if name != "msu":
             raise BadParameter(f"{name} has no conversations; accepted: msu", param_hint="--as")
         columns = _COLUMNS[modality or "abc"]
-        _write_conversations(
-            out, dataset or "generated", prompts, columns, max_characters, overwrite
-        )
+        _write_conversations(out, dataset or "generated", columns, max_characters, overwrite)
         return
-    _refuse("conversations", of_conversations)
+    _refuse(
+        "conversations",
+        {"dataset": dataset, "modality": modality, "max-characters": max_characters},
+    )
     if rows is None:
         raise BadParameter("how many rows are needed, such as 2000", param_hint="--rows")
     # Here, so that `music-evals --help` need not wait for them.
@@ -139,7 +130,6 @@ def _refuse(form: str, options: Mapping[str, Any]) -> None:
 def _write_conversations(
     out: Path,
     dataset: str,
-    prompts: str | None,
     columns: Sequence[str],
     max_characters: int | None,
     overwrite: bool,
@@ -153,8 +143,7 @@ def _write_conversations(
 
     with errors_in_a_line():
         check_target(out, TRAINING_DATA, overwrite=overwrite)
-        make_prompt = _conversation_prompt(prompts, columns)
-        data = make_training_data(dataset, make_prompt, columns, max_characters)
+        data = make_training_data(dataset, _conversation_prompt(columns), columns, max_characters)
         write_training_data(data, out, overwrite=overwrite)
     for split, conversations in data.conversations.items():
         count = data.questions_left_out.get(split, 0)
@@ -164,14 +153,14 @@ def _write_conversations(
     say(f"Wrote {out}")
 
 
-def _conversation_prompt(prompts: str | None, columns: Sequence[str]) -> "MakePrompt":
+def _conversation_prompt(columns: Sequence[str]) -> "MakePrompt":
     """Return what words a question as `textual` and `visual` do when they ask one at a time."""
     from music_evals.benchmarks.prompts import load_prompts
     from music_evals.datasets_builders.training.conversations import IMAGE
     from music_evals.evals.msu import Prompt, prompt_messages
     from music_evals.notation.scores.renderings import as_it_stands
 
-    wording = load_prompts("msu", prompts)
+    wording = load_prompts("msu")
     prompt = Prompt(wording, "textual", "abc")
     if "images" in columns:
         prompt = Prompt(wording, "visual", "pages")
