@@ -1,14 +1,11 @@
 """`music-evals merge`: one log from the logs of the parts of a run."""
 
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
 from music_evals.commands.output import errors_in_a_line, say
-
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
 
 
 def merge(
@@ -40,10 +37,13 @@ def merge(
             raise merging.MergeError(f"no log of Inspect (.eval) is at {', '.join(missing)}")
         parts = [*chain(*parts_by_place.values())]
         merging.check_together(parts)
-        parts.sort(key=lambda part: _first_sample(part.header))
+        first = {}  # number of the first sample of each part
         for part in parts:
             if not part.header.eval.dataset.sample_ids:
                 raise merging.MergeError(f"{part.location} does not list the ids of its samples")
+            limit = part.header.eval.config.limit
+            first[part.location] = limit[0] if isinstance(limit, tuple) else 0
+        parts.sort(key=lambda part: first[part.location])
         datasets = [part.header.eval.dataset for part in parts]
         ids = chain.from_iterable(dataset.sample_ids or [] for dataset in datasets)
         header = merging.merge(
@@ -58,9 +58,3 @@ def merge(
         f"Wrote {out}: {len(dataset.sample_ids or [])} of {dataset.samples} samples, from "
         f"{len(parts)} logs"
     )
-
-
-def _first_sample(log: "EvalLog") -> int:
-    """Return the number of the first sample of a part."""
-    limit = log.eval.config.limit
-    return limit[0] if isinstance(limit, tuple) else 0

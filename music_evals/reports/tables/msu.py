@@ -129,16 +129,13 @@ def success_of(items: pd.DataFrame) -> dict[int, Estimate]:
     """
     outcomes: defaultdict[Hashable, dict[int, list[bool | None]]] = defaultdict(dict)
     for (score, epoch, level), group in items.groupby(["cluster", "epoch", "level"]):
-        is_scored = group["counts"] | group["details"].map(_can_be_scored)
+        # A rule can score a question, or judges were asked.
+        can_be_scored = [bool(one["readable"] or one["votes"]) for one in group["details"]]
+        is_scored = group["counts"] | can_be_scored
         values = group["value"].astype(object).where(group["counts"], None)
         missing = int(group["of_level"].iloc[0]) - len(group)
         outcomes[score, epoch][int(level)] = [*values[is_scored], *[None] * missing]
     return level_success(outcomes, repetitions=items["epoch"].nunique())
-
-
-def _can_be_scored(question: _Question) -> bool:
-    """Whether a rule can score a question, or judges were asked."""
-    return bool(question["readable"] or question["votes"])
 
 
 def _judges(records: Records, runs: pd.DataFrame) -> Table:
@@ -163,9 +160,9 @@ def agreement(items: pd.DataFrame) -> Estimates:
     questions = items["details"]
     timely = items[questions.map(_is_timely)]
     votes = [list(question["votes"].values()) for question in timely["details"]]
-    several = timely[timely["details"].map(_count_votes) > 1]
+    several = timely[[len(own) - own.count(None) > 1 for own in votes]]
     ruled = items[questions.map(_is_ruled)]
-    labelled = items[questions.map(_is_labelled)]
+    labelled = items[[None not in (one["verdict"], one["human"]) for one in questions]]
     is_as_ruled = [bool(one["verdict"]) == one["rule"] for one in ruled["details"]]
     pairs = [(one["verdict"], one["human"]) for one in labelled["details"]]
     figures: dict[str, Estimate | None] = {
@@ -195,15 +192,6 @@ def _is_timely(question: _Question) -> bool:
 
 def _is_ruled(question: _Question) -> bool:
     return bool(question["votes"]) and None not in (question["verdict"], question["rule"])
-
-
-def _is_labelled(question: _Question) -> bool:
-    return None not in (question["verdict"], question["human"])
-
-
-def _count_votes(question: _Question) -> int:
-    """How many judges do not abstain."""
-    return sum(vote is not None for vote in question["votes"].values())
 
 
 def _krippendorff(votes: Sequence[Sequence[int | None]]) -> Estimate | None:
