@@ -134,21 +134,17 @@ def _write_conversations(
     max_characters: int | None,
     overwrite: bool,
 ) -> None:
-    from music_evals.datasets_builders.dataset_io import check_target
-    from music_evals.datasets_builders.training.conversations import (
-        TRAINING_DATA,
-        make_training_data,
-        write_training_data,
-    )
+    from music_evals.datasets_builders.training.conversations import write_conversations
 
     with errors_in_a_line():
-        check_target(out, TRAINING_DATA, overwrite=overwrite)
-        data = make_training_data(dataset, _conversation_prompt(columns), columns, max_characters)
-        write_training_data(data, out, overwrite=overwrite)
-    for split, conversations in data.conversations.items():
-        count = data.questions_left_out.get(split, 0)
-        say(f"{split}: {len(conversations)} conversations; {count} questions left out")
-        left_out = data.left_out[split].items()
+        prompt = _conversation_prompt(columns)
+        record = write_conversations(
+            dataset, out, prompt, columns, max_characters, overwrite=overwrite
+        )
+    for split, count in record["conversations"].items():
+        questions = record["questions_left_out"][split]
+        say(f"{split}: {count} conversations; {questions} questions left out")
+        left_out = record["scores_left_out"][split].items()
         say(*(f"Left out of {split}: {score} ({reason})" for score, reason in left_out))
     say(f"Wrote {out}")
 
