@@ -130,7 +130,7 @@ def success_of(items: pd.DataFrame) -> dict[int, Estimate]:
     outcomes: defaultdict[Hashable, dict[int, list[bool | None]]] = defaultdict(dict)
     for (score, epoch, level), group in items.groupby(["cluster", "epoch", "level"]):
         # A rule can score a question, or judges were asked.
-        can_be_scored = [bool(one["readable"] or one["votes"]) for one in group["details"]]
+        can_be_scored = group["details"].map(lambda one: bool(one["readable"] or one["votes"]))
         is_scored = group["counts"] | can_be_scored
         values = group["value"].astype(object).where(group["counts"], None)
         missing = int(group["of_level"].iloc[0]) - len(group)
@@ -160,9 +160,9 @@ def agreement(items: pd.DataFrame) -> Estimates:
     questions = items["details"]
     timely = items[questions.map(_is_timely)]
     votes = [list(question["votes"].values()) for question in timely["details"]]
-    several = timely[[len(own) - own.count(None) > 1 for own in votes]]
+    several = timely[timely["details"].map(_count_votes) > 1]
     ruled = items[questions.map(_is_ruled)]
-    labelled = items[[None not in (one["verdict"], one["human"]) for one in questions]]
+    labelled = items[questions.map(lambda one: None not in (one["verdict"], one["human"]))]
     is_as_ruled = [bool(one["verdict"]) == one["rule"] for one in ruled["details"]]
     pairs = [(one["verdict"], one["human"]) for one in labelled["details"]]
     figures: dict[str, Estimate | None] = {
@@ -192,6 +192,11 @@ def _is_timely(question: _Question) -> bool:
 
 def _is_ruled(question: _Question) -> bool:
     return bool(question["votes"]) and None not in (question["verdict"], question["rule"])
+
+
+def _count_votes(question: _Question) -> int:
+    """How many judges do not abstain."""
+    return sum(vote is not None for vote in question["votes"].values())
 
 
 def _krippendorff(votes: Sequence[Sequence[int | None]]) -> Estimate | None:
