@@ -1,10 +1,11 @@
-"""LoRA on MSU-Bench's training split with TRL, by the settings of the paper.
+r"""LoRA on MSU-Bench's training split with TRL, by the settings of the paper.
 
 Source: "Musical Score Understanding Benchmark" (arXiv 2511.20697), section 5.1. What the paper does
 not say is the default of LLaMA-Factory, with which its authors trained.
 
     pip install -e '.[finetune]'
-    music-evals finetune-data msu --dataset data/msu --out data/msu-finetune --max-characters 60000
+    music-evals build train msu --as conversations --dataset data/msu --out data/msu-finetune \
+        --max-characters 60000
     python examples/lora.py Qwen/Qwen3-4B data/msu-finetune adapters/qwen3-4b-msu
 
 It trains on ABC. For pages, give the folder to LLaMA-Factory.

@@ -126,7 +126,7 @@ def without_key(words: list[str]) -> list[str] | None:
     if verb == "build" and "--seed" in rest and "--source" not in rest:
         is_small = "muse" in rest or any(map(is_many, rest))
         return ["20" if is_many(word) else word for word in words] if is_small else None
-    if "--model" not in rest or verb not in ("eval", "run", "grid"):
+    if "--model" not in rest or verb not in ("eval", "run"):
         return None
     if verb == "eval" and rest[rest.index("--model") + 1].startswith("baseline/"):
         return [*words, "--limit", "2", "--display", "none"]
@@ -137,14 +137,14 @@ def without_key(words: list[str]) -> list[str] | None:
         return None
     names = ["_".join(filter(None, target.groups())) if target else "" for target in targets]
     rest = [name or word for name, word in zip(names, rest, strict=True) if word != "--dry-run"]
-    return ["music-evals", "grid" if verb == "grid" else "run", *rest, "--dry-run"]
+    return ["music-evals", "run", *rest, "--dry-run"]
 
 
 def kind_of(words: Sequence[str]) -> tuple[str, ...]:
     """What tells a command from those that take the same way: not the model, but its provider."""
     models = {before: after for before, after in pairwise(words) if before == "--model"}
     model = models.get("--model", "")
-    provider = "MODEL" if "grid" in words else model.partition("/")[0]
+    provider = "MODEL" if "--grid" in words else model.partition("/")[0]
     return tuple(provider if word == model else word for word in words)
 
 
@@ -155,7 +155,7 @@ SHOWN = {
     if len(words) > 1 and (runnable := without_key(words))
 }
 RUN = [
-    pytest.param(words, marks=[pytest.mark.slow] * ({"grid", "muse_ten"} <= {*words}))
+    pytest.param(words, marks=[pytest.mark.slow] * ({"--grid", "muse_ten"} <= {*words}))
     for words in sorted({kind_of(words): words for words in sorted(SHOWN)}.values())
 ]
 

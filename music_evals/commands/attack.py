@@ -1,19 +1,15 @@
 """`music-evals attack`: how often guessers that see no music answer the questions of a dataset."""
 
-import csv
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from rich.console import Console
-from typer import Argument, Option
+from typer import Argument
 
 from music_evals.benchmarks import dataset_names
 from music_evals.commands.output import errors_in_a_line, say, table
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io import DatasetSpec
-    from music_evals.datasets_builders.questions.attack import Share
     from music_evals.datasets_builders.questions.items import Item
 
 _LEARNED_FROM = ("train", "validation")  # splits; a dataset without them is cross-validated
@@ -29,9 +25,6 @@ def attack(
             )
         ),
     ],
-    out: Annotated[
-        Path | None, Option(help="Write every guesser's share of every form to a CSV file.")
-    ] = None,
 ) -> None:
     """Guess the answers of a dataset from options and questions alone, without the music."""
     # Here, so that `music-evals --help` need not wait for them.
@@ -51,8 +44,6 @@ def attack(
                     f"{dataset} has no questions with options, or with answers in words"
                 )
             shares = guess(items, training_items)
-        if out is not None:
-            _write(out, shares)
     totals = table("guesser, all questions", "right", "95% interval", "chance", "questions")
     forms = table(
         "form", "best guesser, in hindsight", "right", "95% interval", "chance", "questions", text=2
@@ -70,16 +61,6 @@ def attack(
     console.print(totals)
     source = "the other splits" if training_items else "four fifths of the groups for the fifth"
     say(f"Guessers that learn were trained on {source}.")
-
-
-def _write(out: Path, shares: "Sequence[Share]") -> None:
-    with out.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["form", "guesser", "right", "low", "high", "chance", "questions"])
-        for share in shares:
-            numbers = (share.value, *share.interval(), share.chance)
-            shown = [f"{number:.4f}" for number in numbers]
-            writer.writerow([share.form, share.guesser, *shown, share.n])
 
 
 def _items(dataset: str, spec: "DatasetSpec") -> "tuple[list[Item], list[Item]]":

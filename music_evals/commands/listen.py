@@ -99,19 +99,15 @@ def _task_named(name: str) -> benchmarks.TaskFacts:
     """The task of a name; BadParameter with the names of all tasks that a person can be asked."""
     tasks = [task for task in benchmarks.all_tasks() if task.metric.partition("/")[0] in _SCORERS]
     short = plain_name(name)
-    named = [task for task in tasks if short in _full_names(task)]
-    if not named:
-        named = [task for task in tasks if short in _short_names(task)]
+    named = []
+    for task in tasks:
+        if short in (task.registry_name, f"{task.benchmark}_{task.name}"):
+            return task
+        # Several tasks may have these names; those of `muse_ten` can be called muse_oddball, too.
+        family = task.benchmark.partition("_")[0]
+        if short in (task.benchmark, task.name, f"{family}_{task.name}"):
+            named.append(task)
     if len(named) == 1:
         return named[0]
     accepted = ", ".join(task.registry_name for task in named or tasks)
     raise BadParameter(f"{name} is not one task that a person can answer; accepted: {accepted}")
-
-
-def _full_names(task: benchmarks.TaskFacts) -> tuple[str, ...]:
-    return task.registry_name, f"{task.benchmark}_{task.name}"
-
-
-def _short_names(task: benchmarks.TaskFacts) -> tuple[str, ...]:
-    """Names that several tasks may have; those of `muse_ten` can be called muse_oddball as well."""
-    return task.benchmark, task.name, f"{task.benchmark.split('_')[0]}_{task.name}"

@@ -20,14 +20,12 @@ from music_evals.commands import (
     curve,
     doctor,
     export,
-    finetune_data,
     listen,
     listing,
     merge,
     power,
     publish,
     report,
-    reward,
     run,
     subset,
     view,
@@ -52,25 +50,18 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "curve": curve.curve,
     "doctor": doctor.doctor,
     "export": export.export,
-    "finetune-data": finetune_data.finetune_data,
     "list": listing.list_tasks,
     "listen": listen.listen,
     "merge": merge.merge,
     "power": power.power,
     "publish": publish.publish,
     "report": report.report,
-    "reward": reward.reward,
     "subset": subset.subset,
     "view": view.view,
 }
 for name, function in COMMANDS.items():
     app.command(name)(function)
 app.command("run", context_settings=_PASS_ON)(run.run)
-app.command(
-    "grid",
-    help="Run every condition of benchmarks or tasks on a model: `run` with --grid.",
-    context_settings=_PASS_ON,
-)(run.run)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,14 +1,11 @@
 """`music-evals merge`: one log from the logs of the parts of a run."""
 
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from typer import Argument, Option
 
-from music_evals.commands.output import Overwrite, errors_in_a_line, say
-
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog
+from music_evals.commands.output import errors_in_a_line, say
 
 
 def merge(
@@ -16,7 +13,6 @@ def merge(
         list[str], Argument(help="Logs of parts of one run (.eval), or folders of them.")
     ],
     out: Annotated[str, Option(help="Path or address of the log to write, ending in .eval.")],
-    overwrite: Overwrite = False,
 ) -> None:
     """Merge the logs of the parts of a run, such as `inspect eval` with --limit 1-500 and with
     --limit 501-1000, or a run and its retry.
@@ -34,17 +30,20 @@ def merge(
         if not out.endswith(".eval"):
             raise merging.MergeError(f"--out {out} is no name of a log; it has to end in .eval")
         files, path = fsspec.core.url_to_fs(out)
-        if files.exists(path) and not overwrite:
-            raise merging.MergeError(f"{out} exists; --overwrite replaces it")
+        if files.exists(path):
+            raise merging.MergeError(f"{out} exists; give another name")
         parts_by_place = {place: merging.read_parts(place) for place in logs}
         if missing := [place for place, parts in parts_by_place.items() if not parts]:
             raise merging.MergeError(f"no log of Inspect (.eval) is at {', '.join(missing)}")
         parts = [*chain(*parts_by_place.values())]
         merging.check_together(parts)
-        parts.sort(key=lambda part: _first_sample(part.header))
+        first = {}  # number of the first sample of each part
         for part in parts:
             if not part.header.eval.dataset.sample_ids:
                 raise merging.MergeError(f"{part.location} does not list the ids of its samples")
+            limit = part.header.eval.config.limit
+            first[part.location] = limit[0] if isinstance(limit, tuple) else 0
+        parts.sort(key=lambda part: first[part.location])
         datasets = [part.header.eval.dataset for part in parts]
         ids = chain.from_iterable(dataset.sample_ids or [] for dataset in datasets)
         header = merging.merge(
@@ -59,9 +58,3 @@ def merge(
         f"Wrote {out}: {len(dataset.sample_ids or [])} of {dataset.samples} samples, from "
         f"{len(parts)} logs"
     )
-
-
-def _first_sample(log: "EvalLog") -> int:
-    """Return the number of the first sample of a part."""
-    limit = log.eval.config.limit
-    return limit[0] if isinstance(limit, tuple) else 0

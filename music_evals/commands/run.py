@@ -1,4 +1,4 @@
-"""`music-evals run` and `grid`: benchmarks and tasks by name, as one Inspect eval set that can be
+"""`music-evals run`: benchmarks and tasks by name, as one Inspect eval set that can be
 resumed.
 """
 
@@ -145,7 +145,7 @@ def run(
         bool,
         Option(
             "--grid",
-            help="Every condition that the benchmark declares, as `music-evals grid` does.",
+            help="Every condition that the benchmarks declare.",
         ),
     ] = False,
     published: Annotated[
@@ -182,15 +182,13 @@ def run(
     if file:
         arguments, provider = file.parameters | arguments, file.model_args | provider
     _check_options(context.params, options, arguments)
-    grid |= context.info_name == "grid"
     recorded = {
         "tasks": names,
         "parameters": {**arguments},
         "generation": generation,
         "model_args": provider,
         "options": {name: options[name] for name in options if name != "log_dir_allow_dirty"},
-        **{name: context.params[name] for name in ("limit", "published", "arms", "shards")},
-        "grid": grid,
+        **{name: context.params[name] for name in ("limit", "published", "arms", "shards", "grid")},
         "servers": servers,
     }
     if published:
@@ -662,7 +660,7 @@ def conditions(
     tasks: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
     unfetched: set[str] = set()  # benchmarks whose data cannot be fetched
-    for task, params in _params_of(chosen, accepted, arguments, axes, grid):
+    for task, params in _params_of(chosen, arguments, axes, accepted, grid):
         asked = Asked(task.benchmark, task.name, params)
         if task.benchmark in unfetched or any(asked == other for other, _ in tasks):
             continue
@@ -683,28 +681,24 @@ def conditions(
 
 def _params_of(
     chosen: Sequence[Chosen],
-    accepted: Mapping[TaskFacts, Mapping[str, Any]],
     arguments: Options,
     axes: dict[str, list[Any]],
+    accepted: Mapping[TaskFacts, Mapping[str, Any]],
     grid: bool,
 ) -> Iterator[tuple[TaskFacts, Options]]:
-    """The parameters of each task under each condition; what a task does not take is left out."""
+    """The parameters of each task under each condition: of the benchmark's grid, and of the command
+    line. What a task does not take is left out.
+    """
     for task, own in chosen:
-        choices = _choices(task, {**own, **arguments}, axes, grid)
-        choices = {name: choices[name] for name in choices if name in accepted[task]}
-        for values in product(*choices.values()):
-            yield task, dict(zip(choices, values, strict=True))
-
-
-def _choices(
-    task: TaskFacts, arguments: Options, axes: dict[str, list[Any]], grid: bool
-) -> dict[str, list[Any]]:
-    """The values of each parameter: of the benchmark's grid, and of the command line."""
-    table = benchmarks.load(task.benchmark).table
-    choices = {**table.get("grid", {})} if grid else {}
-    if arguments.get("dataset") == "published":
-        arguments = table.get("published_run", {}) | arguments
-    return choices | axes | {name: [value] for name, value in arguments.items()}
+        table = benchmarks.load(task.benchmark).table
+        fixed = {**own, **arguments}
+        if fixed.get("dataset") == "published":
+            fixed = table.get("published_run", {}) | fixed
+        choices = {**table.get("grid", {})} if grid else {}
+        choices |= axes | {name: [value] for name, value in fixed.items()}
+        names = [name for name in choices if name in accepted[task]]
+        for values in product(*(choices[name] for name in names)):
+            yield task, dict(zip(names, values, strict=True))
 
 
 def _successes(folder: str) -> int:

@@ -153,7 +153,6 @@ def generation(params: GenerationParameters) -> Task:
             params.protocol,
             params.encoder,
             params.pooling,
-            attempts=params.attempts,
             pictures=params.media != 0,
         ),
         metric=metric,

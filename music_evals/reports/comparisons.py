@@ -36,8 +36,6 @@ from music_evals.scorers.metrics.power import LEVEL, detectable_difference
 ARMS = {"stimulus": "given", "twin": "original"}
 """Parameters with tables of their own, and the value that the others are compared with."""
 
-_LATER = {"answer": "text"}
-"""Parameters that logs of earlier versions lack, and their defaults."""
 _NOT_FACTORS = frozenset(("dataset", "media", "pictures", "cache", "human_labels", *ARMS))
 _LABELS = ("Benchmark", "Task", "Model", "Condition", "Data")
 OUTCOMES = (
@@ -145,7 +143,7 @@ def paired_run(records: Records, number: int, run: pd.Series, by: str = "pair") 
     means = counted.agg({"value": "mean", "cluster": "first", "stratum": "first"})
     answers = {pair: Answer(*facts) for pair, *facts in means.itertuples()}
     factors = {name: params[name] for name in params if name not in _NOT_FACTORS}
-    factors |= {name: params.get(name, value) for name, value in {**ARMS, **_LATER}.items()}
+    factors |= {name: params.get(name, value) for name, value in ARMS.items()}
     factors |= {"model": run["model"], **dict(word.split("=", 1) for word in run["settings"])}
     questions = [run["benchmark"], run["data"], run["task"]]
     if same := _facts(run["benchmark"]).get("same_questions"):

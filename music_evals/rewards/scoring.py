@@ -13,7 +13,6 @@ from music_evals import benchmarks
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.notation.lilypond.copies import LEAST_RUNS, NEAR_COPY, RUN, CopyIndex
 from music_evals.notation.lilypond.sandbox import SandboxError
-from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.notation.midi.note_arrays import MidiError, read_note_arrays
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.metrics.descriptor_similarity import fit_of
@@ -56,7 +55,7 @@ class Pieces:
     """
 
     def __init__(self, references: Sequence[ReferenceSet], known: Mapping[str, str]) -> None:
-        self.fit = fit_of(references[0].descriptors("strict"), names=DESCRIPTORS)
+        self.fit = fit_of(references[0].descriptors("strict"))
         texts: dict[str, str] = {}
         for pieces in references:
             names = [f"{pieces.name}/{key}" for key in pieces.ids]
@@ -230,9 +229,9 @@ def _written_music(pieces: Pieces, row: Row, reply: str, is_cut: bool) -> Reward
     from music_evals.scorers.readers.pieces import examine
 
     piece = examine(reply, "", "strict", pictures=False)
-    if not piece.get("is_measured", True):
+    if not piece["is_measured"]:
         return Reward(None, {}, f"not measured: {piece['problem']}")
-    compiles, has_notes = piece["problem"] is None, bool(piece.get("has_notes"))
+    compiles, has_notes = piece["problem"] is None, piece["has_notes"]
     likeness = 0.0
     if compiles:
         likeness = piece_likeness(piece["descriptors"].get("strict", {}), pieces.fit)

@@ -170,7 +170,7 @@ def _shown_options(state: TaskState, right: str) -> _Shown:
     options: list[str] = state.metadata.get("options") or [choice.value for choice in state.choices]
     order: Sequence[int] = state.metadata.get("option_order") or range(len(options))
     texts = [options[place] for place in order]
-    # Logs of earlier versions lack the answers.
+    # A short answer has no options.
     labels: Sequence[str] = asks_of(state).get("answers") or ascii_uppercase
     names = labels
     if max(map(len, names)) > 1 or [*names] == options:

@@ -91,10 +91,7 @@ def _plain_form(text: str | None, order: Sequence[int] = ()) -> str | None:
 
 
 def _question_item(row: Metadata, cluster: str) -> Item:
-    own, verdict = row.get("cluster", cluster), row["verdict"]
-    # Earlier versions logged each question of a chat as a cluster of its own.
-    if own != row["id"]:
-        cluster = str(own)
+    verdict, cluster = row["verdict"], str(row.get("cluster", cluster))
     texts = map(_plain_form, (row.get("prediction"), row.get("key")))
     return Item(str(row["id"]), verdict, verdict is not None, cluster, "", row, *texts)
 

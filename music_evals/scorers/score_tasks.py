@@ -39,8 +39,6 @@ from music_evals.scorers.scores import (
     was_cut,
 )
 
-CONFUSED = "emotion_recognition"
-"""The task with the same classes as options in every question, for a table of confusions."""
 JOINED = "joined"
 """Key of a sample's metadata: the reply names the wrong measures as one string of digits, a digit
 for each measure.
@@ -198,11 +196,6 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
         if kind == "measures":
             error = str(state.metadata.get("kind", ""))
             facts |= {"stratum": error, "counts": error != CLEAN}
-        if state.metadata.get("task") == CONFUSED:
-            classes = [f"Q{sorted(options).index(option) + 1}" for option in options]
-            facts["right_class"] = classes[int(right)]
-            if reading.answer is not None:
-                facts["answer_class"] = classes[int(reading.answer)]
         worth = "" if part is None else f"{part:.2f} ({measure})."
         shown = explained(state, options, right, reading, worth)
         return make_score(reading, right, shown, part, **facts)

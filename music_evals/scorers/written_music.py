@@ -20,7 +20,7 @@ from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import EncoderError, Pooling
 from music_evals.notation.lilypond.copies import NEAR_COPY, sketch
-from music_evals.notation.midi.descriptors import DESCRIPTORS, Protocol
+from music_evals.notation.midi.descriptors import Protocol
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.explanations import asks_of, code
 from music_evals.scorers.metrics.descriptor_similarity import fit_of
@@ -32,7 +32,6 @@ from music_evals.scorers.metrics.written import (
     embedded,
     likeness,
     near_copies,
-    no_distance_reason,
     original,
     rate,
     repeated,
@@ -68,7 +67,7 @@ def novelty(scores: SampleScores) -> Figures:
     piece of the run, ``original_rate`` has the ends of its interval.
     """
     pieces = details_of(scores)
-    copies = flatten({"near_copies": near_copies(pieces).get("")})
+    copies = flatten({"near_copies": near_copies(pieces)})
     shares = {"repeated": repeated(pieces), ORIGINAL: original(pieces)}
     return copies | flatten({name: rate(pieces, flags) for name, flags in shares.items()})
 
@@ -80,7 +79,7 @@ def similarity(scores: SampleScores) -> Figures:
     """
     pieces = details_of(scores)
     references = pieces[0]["references"] if pieces else {}
-    return flatten({f"{name}/js": likeness(pieces, fits).js for name, fits in references.items()})
+    return flatten({f"{name}/js": likeness(pieces, fits) for name, fits in references.items()})
 
 
 def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
@@ -108,7 +107,6 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         encoder: str | None = None,
         pooling: Pooling = "first_token",
         attempt: int | None = None,
-        attempts: int = 1,
         pictures: bool = True,
     ) -> Scorer:
         """Score a piece of music that a model wrote in LilyPond: 1 where it compiles, else 0.
@@ -124,7 +122,6 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                 no distance.
             pooling: how the vectors of a text's tokens become one.
             attempt: which attempt counts, from 1; None for the last one made.
-            attempts: how many a model was allowed.
             pictures: whether the explanation shows the first system and a piano roll.
 
         Source: arXiv 2606.08722, section 3.3.
@@ -135,7 +132,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
             written = await workbench.pieces(state, protocol)
             judged = written[-1] if attempt is None else written[min(attempt, len(written)) - 1]
             problem = judged["problem"]
-            if not judged.get("is_measured", True):
+            if not judged["is_measured"]:
                 return not_measured(str(problem))
             if problem and judged is written[-1] and state.output.stop_reason == CUT:
                 problem = f"the reply was cut at the limit of tokens; {problem}"
@@ -158,18 +155,16 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "encoder": encoder,
                     "pooling": pooling,
                     "attempts": compiled,
-                    "attempts_allowed": attempts,
                     "descriptors": judged["descriptors"].get(protocol, {}),
                     "undefined": judged["undefined"].get(protocol, {}),
                     "compiles": problem is None,
-                    "has_notes": judged.get("has_notes", problem is None),
+                    "has_notes": judged["has_notes"],
                     "prompt": str(state.sample_id),
                     "nearest": nearest,
                     "sketch": sketch(judged["code"]),
                     "references": fits(dataset, reference, protocol),
                     "embedded_by": identity,
                     "embedding": vector,
-                    "dimensions": len(decoded(vector)) if vector else None,
                 },
             )
 
@@ -227,18 +222,17 @@ def _asked(state: TaskState) -> str:
 def _fits(
     pieces: ReferencePieces, dataset: str, reference: str | None, protocol: Protocol
 ) -> dict[str, dict[str, Any]]:
-    """The fits of the descriptors of each reference set, and how many of its texts are embedded."""
+    """The fits of the descriptors of each reference set."""
     fits: dict[str, dict[str, Any]] = {}
     for references in pieces.references(dataset, reference):
-        fit = fit_of(references.descriptors(protocol), names=DESCRIPTORS)._asdict()
-        texts = sum(is_embedded(text, protocol) for text in references.texts)
-        fits[references.name] = {**fit, "texts": texts}
+        fits[references.name] = fit_of(references.descriptors(protocol))._asdict()
     return fits
 
 
 def _distances(pieces: ReferencePieces, written: Pieces) -> Figures:
     """The Fréchet distances of written pieces to each reference set."""
-    if not written or no_distance_reason(written):
+    encoders = {piece["embedded_by"] for piece in embedded(written)}
+    if len(encoders) != 1:  # vectors of two encoders have no distance
         return {}
     figures: Figures = {}
     for references in pieces.references(written[0]["dataset"], written[0]["reference"]):

@@ -45,7 +45,7 @@ class Workbench:
         the store yet.
         """
         stored: list[Piece] = state.store.get(STORE, [])
-        by_digest = {piece["reply"]: piece for piece in stored if piece.get("is_measured", True)}
+        by_digest = {piece["reply"]: piece for piece in stored if piece["is_measured"]}
         pieces: list[Piece] = []
         pictures = self._pictures and bool(state.metadata.get("media", True))
         # The input may hold the replies of demonstrations.

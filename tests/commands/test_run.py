@@ -1,4 +1,4 @@
-"""`music-evals run` and `grid` as a user runs them, with a kill on the way."""
+"""`music-evals run` as a user runs them, with a kill on the way."""
 
 import re
 import signal
@@ -39,7 +39,15 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     muse.syncopation()  # makes the default data
     logs = tmp_path / "logs"
     asked = ("--model", "baseline/reader", "-T", "modality=midi", "-T", "shots=few", "--limit", "2")
-    command = ["grid", "muse_syncopation", "muse_chord_quality", *asked, "--log-dir", str(logs)]
+    command = [
+        "run",
+        "--grid",
+        "muse_syncopation",
+        "muse_chord_quality",
+        *asked,
+        "--log-dir",
+        str(logs),
+    ]
     command += ["--display", "none", "--max-tasks", "1"]
     first = subprocess.Popen([sys.executable, "-c", RUN, *command], stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 600
@@ -67,19 +75,25 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["grid", "muse", "--model", "baseline/nobody"], "there is no model baseline/nobody"),
-        (["grid", "muse", "--model", "nowhere/x"], "not recognized"),
         (
-            ["grid", "muse", "--model", "baseline/reader", "-T", "modality=ear"],
+            ["run", "--grid", "muse", "--model", "baseline/nobody"],
+            "there is no model baseline/nobody",
+        ),
+        (["run", "--grid", "muse", "--model", "nowhere/x"], "not recognized"),
+        (
+            ["run", "--grid", "muse", "--model", "baseline/reader", "-T", "modality=ear"],
             "valid values are: midi, audio",
         ),
         (
-            ["grid", "muse", "--model", "baseline/reader", "-M", "folder"],
+            ["run", "--grid", "muse", "--model", "baseline/reader", "-M", "folder"],
             "name=value is needed",
         ),
-        (["grid", "muse", "--model", "baseline/reader", "-T", "dataset=nowhere"], "does not exist"),
         (
-            ["grid", "muse", "--model", "baseline/reader", "-T", "prompts=nowhere.toml"],
+            ["run", "--grid", "muse", "--model", "baseline/reader", "-T", "dataset=nowhere"],
+            "does not exist",
+        ),
+        (
+            ["run", "--grid", "muse", "--model", "baseline/reader", "-T", "prompts=nowhere.toml"],
             "cannot be read as TOML",
         ),
         (
@@ -143,7 +157,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
 def test_bad_input_is_named(
     arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if arguments[0] in ("run", "grid"):
+    if arguments[0] == "run":
         arguments = [*arguments, "--log-dir", str(tmp_path)]
     monkeypatch.chdir(tmp_path)
     code, output = run(*arguments, columns=400)

@@ -35,10 +35,7 @@ from music_evals.reports.records import read_records
 from music_evals.scorers import reference_pieces, written_pieces
 from music_evals.scorers.metrics.frechet import frechet_distance
 from music_evals.scorers.metrics.written import (
-    compiled_after,
     embedded,
-    near_copies,
-    no_distance_reason,
 )
 from tests.encoders.tiny_encoder import make_tiny_encoder
 from tests.generation_dataset import PROMPTS, make_dataset, piece
@@ -230,8 +227,6 @@ def test_a_reference_set_played_back_is_like_itself(played: EvalLog, dataset: Pa
     for name in ("music21-other/js", "music21-other/fmd"):
         assert found[f"{name}_low"] <= found[name] <= found[f"{name}_high"]
     # Each piece is a copy of the reference piece that it is.
-    copies = {name: one.value for name, one in near_copies(pieces(played)).items()}
-    assert copies == {"": 1.0, "music21-test": 1.0, "music21-other": 0.0, "demonstrations": 0.0}
     assert found["near_copies"] == 1.0
 
 
@@ -290,7 +285,6 @@ def test_an_undefined_figure_says_why_and_is_not_zero(dataset: Path, tmp_path: P
     assert not {"music21-test/js", "music21-test/fmd"} & set(found)
     reference = (log.eval.metadata or {})["references"]
     assert reference, "it is named all the same"
-    assert no_distance_reason(pieces(log)) == "no encoder was named"
     judged = [(sample.scores or {})["written_music"] for sample in samples(log)]
     assert sum(one.answer == "the reply holds no LilyPond" for one in judged) == 1
     assert sum("error" in (one.explanation or "") for one in judged) == 2
@@ -306,11 +300,10 @@ def test_a_model_repairs_what_lilypond_does_not_take(dataset: Path, tmp_path: Pa
     log = run_scripted(generation(dataset=str(dataset), attempts=3, media=0), tmp_path, reply)
     assert len(turns) == 2  # the second compiles, so no third is asked for
     assert "score.ly:2:21: error: " in turns[1][-1].text  # the line that it has in the reply
-    assert [compiled_after(pieces(log), attempts).value for attempts in (1, 2, 3)] == [0, 1, 1]
     assert figures(log)["compile_rate"] == 1
     first = score(
         read_eval_log(log.location),
-        written_music(str(dataset), attempt=1, attempts=3),
+        written_music(str(dataset), attempt=1),
         action="overwrite",
     )
     assert figures(first)["compile_rate"] == 0

@@ -41,7 +41,15 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     write_rows(folder / "source", scores, questions, source="published")
     code, output = run(
-        "finetune-data", "msu", "--dataset", folder / "source", "--out", folder / "out"
+        "build",
+        "train",
+        "msu",
+        "--as",
+        "conversations",
+        "--dataset",
+        folder / "source",
+        "--out",
+        folder / "out",
     )
     assert code == 0, output
     return folder / "out"

@@ -5,7 +5,6 @@ published code.
 import asyncio
 import json
 import random
-from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -106,16 +105,6 @@ def test_replies_are_read_and_scored_as_published(task: str) -> None:
             scored(task, reply, "none", 0, "clean").score.value
             for reply in ("none", "all is well", "")
         } == {1}
-    if task == "emotion_recognition":
-        classes = [
-            (one["right_class"], one.get("answer_class", "unreadable"))
-            for one in map(details, scores)
-        ]
-        index = {f"Q{number + 1}": str(number) for number in range(4)}
-        counted = Counter(
-            f"{index[right]}_as_{index.get(answer, answer)}" for right, answer in classes
-        )
-        assert counted == replies["confusion"]
 
 
 # --- texts and rows ---

@@ -149,15 +149,6 @@ def test_answers_in_another_form_are_not_those_of_the_paper(tmp_path: Path) -> N
         assert read_records(tmp_path / form).runs["is_published_test"].tolist() == [form == "text"]
 
 
-def test_logs_without_the_parameter_are_paired_with_answers_in_text(tmp_path: Path) -> None:
-    write_log(tmp_path, "CIC", model="vllm/org/old")
-    write_log(tmp_path, "CCC", model="vllm/org/new", params={"answer": "text"})
-    write_log(tmp_path, "CCI", model="vllm/org/new", params={"answer": "schema"})
-    found = {table.name: table for table in comparison_tables(read_records(tmp_path))}
-    assert [row["Factor"] for row in rows(found["tests_conditions_ziqi"])] == ["answer"]
-    assert len(found["tests_models_ziqi"].rows) == 1
-
-
 def test_ziqi_pools_answers_and_classifies_as_the_paper(tmp_path: Path) -> None:
     themes = ["female music"] * 4 + ["popular music"] * 4
     samples = [
@@ -215,6 +206,8 @@ def test_msu_has_levels_and_a_success_that_one_wrong_answer_ends(tmp_path: Path)
                 "verdict": verdict,
                 "level": level,
                 "votes": {},
+                "human": None,
+                "readable": True,
                 "rule": None,
                 "of_level": 1,
             }
@@ -265,6 +258,7 @@ def test_mmlu_is_shown_beside_adapters_and_agreement_of_judges_beside_the_papers
                 "verdict": 1,
                 "level": 1,
                 "votes": {"a": 1, "b": 1, "c": 1},
+                "readable": True,
                 "abstained": {},
                 "rule": None,
                 "of_level": 2,
@@ -296,7 +290,7 @@ def test_mmlu_is_shown_beside_adapters_and_agreement_of_judges_beside_the_papers
     assert figures[1]["STEM"].value - figures[0]["STEM"].value == pytest.approx(1.46)
 
 
-def test_lilybench_has_the_papers_table_and_reasons_for_missing_figures(golden: Records) -> None:
+def test_lilybench_has_the_papers_tables(golden: Records) -> None:
     found = tables(golden, "lilybench")
     reader = next(
         row for row in measured(found["lilybench_table3"]) if row["Model"] == "baseline/reader"
@@ -312,13 +306,7 @@ def test_lilybench_has_the_papers_table_and_reasons_for_missing_figures(golden: 
             cell.value for name, cell in row.items() if "_" in name and isinstance(cell, Estimate)
         ]
         assert row["Macro F1"].value == pytest.approx(sum(kinds) / 5)
-    (q1, *_) = rows(found["lilybench_emotion"])
-    assert [q1[f"Said Q{n}"].value for n in (1, 2, 3, 4)] == [1, 0, 0, 0]
     written = tables(golden, "lilybench_generation")
-    remarks = [row["Remarks"] for row in rows(written["lilybench_references"])]
-    assert remarks
-    assert all("no encoder was named" in remark for remark in remarks)
-    assert rows(written["lilybench_repairs"])[0]["After 3"].value == 100
     assert measured(written["lilybench_table2"])[0]["Comp. (%)"].value == 100
 
 
@@ -448,6 +436,8 @@ def test_judges_unanimity_is_by_score() -> None:
             "id": f"{score}-{n}",
             "verdict": 1,
             "votes": {"a": 1, "b": score % 2},
+            "human": None,
+            "readable": True,
             "abstained": {},
             "rule": None,
         }

@@ -1,5 +1,5 @@
 """Rewards equal scores, on golden and real replies; what degenerate replies earn; batches, and the
-command.
+server of the docs.
 """
 
 import csv
@@ -12,10 +12,9 @@ from unittest.mock import patch
 import pytest
 from inspect_ai.log import read_eval_log
 from inspect_ai.scorer import value_to_float
-from typer.testing import CliRunner
+from starlette.testclient import TestClient
 
 from music_evals import benchmarks
-from music_evals.commands.main import app
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.rewards import reward_function, score
 from tests.golden import record, replies
@@ -311,13 +310,14 @@ def test_a_slow_piece_does_not_block_the_trainer_and_a_missing_lilypond_stops_it
         reward(["?"], ["{ d4 }"])
 
 
-def test_the_command_answers_line_by_line_in_order_and_names_bad_lines() -> None:
-    lines = [json.dumps({"row": CHORD, "reply": f"Final Answer: {letter}"}) for letter in "BA"]
-    lines[1:1] = ["{", '{"reply": "B"}', '{"row": {}, "reply": "B"}']
-    result = CliRunner().invoke(app, ["reward", "muse_chord_quality"], input="\n".join(lines))
-    answers = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
-    assert [answer.get("value") for answer in answers] == [1.0, None, None, None, 0.0]
-    errors = [answer["error"][:17] for answer in answers if "error" in answer]
-    assert errors == ["line 2: Expecting", "line 3: it is no ", "line 4: muse_chor"]
-    assert result.exit_code == 1
-    assert CliRunner().invoke(app, ["reward", "muse"], input="").exit_code == 1
+def test_the_server_of_the_docs_gives_rewards_and_names_errors() -> None:
+    page = Path(__file__).parents[2] / "docs" / "rewards.md"
+    code = page.read_text(encoding="utf-8").partition("<!-- served -->\n```python\n")[2]
+    names: dict[str, Any] = {}
+    exec(code.partition("```")[0], names)
+    client = TestClient(names["app"])
+    entry = {"task": "muse_chord_quality", "row": CHORD, "reply": "Final Answer: B"}
+    assert client.post("/", json=entry).json() == score(*entry.values())._asdict()  # type: ignore[arg-type]
+    for wrong in ({"reply": "B"}, {**entry, "row": {}}, {**entry, "task": "muse"}):
+        answer = client.post("/", json=wrong)
+        assert (answer.status_code, [*answer.json()]) == (400, ["error"])

@@ -49,12 +49,11 @@ def test_questions_that_were_asked_together_are_items_of_one_score() -> None:
     assert headline(items[1:2]) is None
 
 
-def test_questions_of_a_chat_share_its_cluster_also_in_logs_of_earlier_versions() -> None:
-    for own, expected in (("1", "chat"), ("chat 2", "chat 2")):
-        score = Score(
-            value=1.0, metadata={"questions": [{"id": "1", "verdict": 1, "cluster": own}]}
-        )
-        assert [item.cluster for item in items_of(score, "chat", {"chat": []})] == [expected]
+def test_questions_of_a_chat_share_its_cluster() -> None:
+    score = Score(
+        value=1.0, metadata={"questions": [{"id": "1", "verdict": 1, "cluster": "chat 2"}]}
+    )
+    assert [item.cluster for item in items_of(score, "chat", {"chat": []})] == ["chat 2"]
 
 
 def test_what_does_not_count_is_left_out_and_strata_count_alike() -> None:

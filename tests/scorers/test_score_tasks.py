@@ -88,19 +88,6 @@ def test_an_index_is_right_wrong_or_no_answer() -> None:
     assert (lenient.score.value, in_form()([lenient])) == ("C", 0)
 
 
-def test_classes_are_confused_by_what_the_options_say() -> None:
-    for reply, right, options, classes in (
-        ("0", "1", ["Q3", "Q1", "Q2", "Q4"], ("Q1", "Q3")),
-        ("2", "2", ["Q4", "Q2", "Q1", "Q3"], ("Q1", "Q1")),
-        ("?", "3", ["Q2", "Q3", "Q4", "Q1"], ("Q1", None)),
-    ):
-        score = scored(
-            "index", reply, right, protocol="paper", options=options, task="emotion_recognition"
-        ).score
-        metadata = score.metadata or {}
-        assert (metadata["right_class"], metadata.get("answer_class")) == classes
-
-
 def test_numbers_are_near_or_far() -> None:
     replies = {"a": ("16", "16"), "b": ("33", "32"), "c": ("40", "32"), "d": ("many", "8")}
     scores = [scored("number", reply, right, q) for q, (reply, right) in replies.items()]

@@ -186,7 +186,7 @@ def test_parts_of_a_run_are_merged_and_others_are_refused(tmp_path: Path) -> Non
         assert (code, message in " ".join(output.split())) == (1, True), output
     assert not (tmp_path / "no.eval").exists()
     code, output = run("merge", first, second, "--out", tmp_path / "both.eval", columns=400)
-    assert (code, "both.eval exists; --overwrite replaces it" in output) == (1, True), output
+    assert (code, "both.eval exists; give another name" in output) == (1, True), output
 
 
 def test_a_log_that_lacks_samples_is_refused(tmp_path: Path) -> None:

@@ -141,8 +141,6 @@ class Provenance:
             raise DatasetError(f"not a provenance file: {error}") from error
         if not isinstance(entries, dict) or entries.pop("format", None) != FORMAT:
             raise DatasetError(f"not a provenance file: its 'format' is not {FORMAT!r}")
-        if isinstance(entries.get("missing"), list):  # of an older folder
-            entries["missing"] = {"": entries["missing"]} if entries["missing"] else {}
         try:
             return _ADAPTER.validate_json(json.dumps(entries))
         except ValidationError as error:

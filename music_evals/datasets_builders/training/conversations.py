@@ -4,7 +4,7 @@ A question becomes one conversation: system prompt, score and question, answer. 
 as pages, or both. TRL reads the JSONL files of text as conversational data; for LLaMA-Factory,
 ``dataset_info.json`` declares its sharegpt format. With pages, a conversation names its images, and
 the text has `IMAGE` in the place of each, as LLaMA-Factory demands. To keep out scores of the test
-split, `make_training_data` compares ids, titles with composers, and the music itself.
+split, `write_conversations` compares ids, titles with composers, and the music itself.
 
 Source: "Musical Score Understanding Benchmark" (arXiv 2511.20697), section 5.1 (splits of 6:2:2 by
 score, a fixed test set that is never trained on) and Appendix I (three settings; long scores are
@@ -14,14 +14,12 @@ left out of training only).
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from music_evals.datasets_builders.dataset_io import (
     DatasetError,
-    DatasetSpec,
     FolderKind,
     as_json,
     describe_dataset,
@@ -29,6 +27,7 @@ from music_evals.datasets_builders.dataset_io import (
     load_split,
     replace_folder,
 )
+from music_evals.datasets_builders.msu.dataset import BENCHMARK
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 
 SPLITS = ("train", "validation")
@@ -40,6 +39,13 @@ TRAINING_DATA = FolderKind(
 
 IMAGE = "<image>"
 _IMAGES = "images"  # the column, and the folder of the images
+_TAGS = {
+    "role_tag": "role",
+    "content_tag": "content",
+    "user_tag": "user",
+    "assistant_tag": "assistant",
+    "system_tag": "system",
+}
 
 Row = Mapping[str, Any]
 
@@ -64,69 +70,86 @@ MakePrompt = Callable[[Row, Row], Sequence[Message]]
 """Makes the messages before the answer from a score's row and a question's row."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingData:
-    """Conversations that can be written."""
-
-    conversations: Mapping[str, Sequence[Conversation]]  # split → conversations
-    left_out: Mapping[str, Mapping[str, str]]  # split → score id → reason
-    questions_left_out: Mapping[str, int]  # split → number of questions
-    source: Mapping[str, Any]  # the dataset, as a task records it in its log
-    max_characters: int | None  # length of the longest accepted conversation, None for any
-    images: Mapping[str, bytes]  # path in the folder → page
-
-
-def make_training_data(
+def write_conversations(
     dataset: str,
-    *,
-    benchmark: DatasetSpec,
+    out: Path,
     make_prompt: MakePrompt,
     columns: Sequence[str] = ("abc",),
     max_characters: int | None = None,
-) -> TrainingData:
-    """Make the conversations of a dataset's train and validation splits.
+    *,
+    overwrite: bool = False,
+) -> dict[str, Any]:
+    """Write the conversations of a dataset's train and validation splits as a folder, completely or
+    not at all.
 
     Scores that lack one of the columns, and conversations that are too long, are left out.
 
     Args:
-        dataset: as for `load_split`.
-        benchmark: whose dataset it is.
+        dataset: of MSU-Bench, as for `load_split`.
+        out: the folder; ``finetune.json`` in it records the source.
         make_prompt: words a question.
         columns: what is shown of a score: ``abc``, ``images``, or both.
         max_characters: length of the longest conversation, without its images.
+        overwrite: whether a folder of conversations is replaced.
+
+    Returns:
+        The content of ``finetune.json``: by split the numbers of ``conversations`` and of
+        ``questions_left_out``, and the reason for each of ``scores_left_out``.
 
     Raises:
         DatasetError: the dataset or a split does not exist, another split has a score of the test
             split, a question is on a score of another split, or no conversation is left in a split.
     """
-    names = ("score_id", "title", "composer", "abc", *columns)
-    scores: dict[str, dict[str, dict[str, Any]]] = {}
-    for split in (*SPLITS, HELD_OUT):
-        rows = load_split(dataset, "scores", split, benchmark=benchmark, columns=names)
-        scores[split] = {row["score_id"]: row for row in rows}
-    conversations: dict[str, list[Conversation]] = {split: [] for split in SPLITS}
+    counts: dict[str, int] = {}
     left_out: dict[str, dict[str, str]] = {split: {} for split in SPLITS}
     questions_left_out: Counter[str] = Counter()
-    images: dict[str, bytes] = {}
-    for split in SPLITS:
-        where = f"'{split}' of {dataset}"
-        _refuse_leaks(scores[split].values(), scores[HELD_OUT].values(), where)
-        for question in load_split(dataset, "questions", split, benchmark=benchmark):
-            score = scores[split].get(question["score_id"])
-            if score is None:
-                place = f"question {question['id']} in {where} is on {question['score_id']}"
-                raise DatasetError(f"{place}, which is no score of that split")
-            conversation = _conversation(score, question, make_prompt, columns, max_characters)
-            if isinstance(conversation, str):
-                left_out[split].setdefault(score["score_id"], conversation)
-                questions_left_out[split] += 1
-                continue
-            conversations[split].append(conversation)
-            images |= {_image_path(page["bytes"]): page["bytes"] for page in score.get(_IMAGES, ())}
-        if not conversations[split]:
-            _refuse_empty(where, left_out[split])
-    source = describe_dataset(dataset, benchmark=benchmark).metadata()
-    return TrainingData(conversations, left_out, questions_left_out, source, max_characters, images)
+    with replace_folder(out, TRAINING_DATA, overwrite=overwrite) as folder:
+        held_out = _scores(dataset, HELD_OUT, columns)
+        for split in SPLITS:
+            where, lines = f"'{split}' of {dataset}", []
+            scores = _scores(dataset, split, columns)
+            _refuse_leaks(scores.values(), held_out.values(), where)
+            for question in load_split(dataset, "questions", split, benchmark=BENCHMARK):
+                score = scores.get(question["score_id"])
+                if score is None:
+                    place = f"question {question['id']} in {where} is on {question['score_id']}"
+                    raise DatasetError(f"{place}, which is no score of that split")
+                conversation = _conversation(score, question, make_prompt, columns, max_characters)
+                if isinstance(conversation, str):
+                    left_out[split].setdefault(score["score_id"], conversation)
+                    questions_left_out[split] += 1
+                    continue
+                lines.append(json.dumps(conversation, ensure_ascii=False) + "\n")
+                for page in score.get(_IMAGES, ()):
+                    (folder / _IMAGES).mkdir(exist_ok=True)
+                    (folder / _image_path(page["bytes"])).write_bytes(page["bytes"])
+            if not lines:
+                _refuse_empty(where, left_out[split])
+            (folder / f"{split}.jsonl").write_text("".join(lines), encoding="utf-8")
+            counts[split] = len(lines)
+        columns_of_files = {"messages": "messages"}
+        if _IMAGES in columns:
+            columns_of_files[_IMAGES] = _IMAGES
+        layout = {"formatting": "sharegpt", "columns": columns_of_files, "tags": _TAGS}
+        info = {f"msu_{split}": {"file_name": f"{split}.jsonl", **layout} for split in SPLITS}
+        (folder / "dataset_info.json").write_text(as_json(info), encoding="utf-8")
+        record = {
+            "format": TRAINING_DATA.text,
+            "source": describe_dataset(dataset, benchmark=BENCHMARK).metadata(),
+            "max_characters": max_characters,
+            "conversations": counts,
+            "questions_left_out": questions_left_out,
+            "scores_left_out": left_out,
+        }
+        (folder / TRAINING_DATA.marker).write_text(as_json(record), encoding="utf-8")
+    return record
+
+
+def _scores(dataset: str, split: str, columns: Sequence[str]) -> dict[str, Any]:
+    """The scores of a split by their ids."""
+    names = ("score_id", "title", "composer", "abc", *columns)
+    rows = load_split(dataset, "scores", split, benchmark=BENCHMARK, columns=names)
+    return {row["score_id"]: row for row in rows}
 
 
 def _refuse_empty(where: str, left_out: Mapping[str, str]) -> None:
@@ -176,40 +199,3 @@ def _refuse_leaks(scores: Collection[Row], held_out: Collection[Row], where: str
         if leaks:
             shown = list_names(leaks)
             raise DatasetError(f"{where} has scores of the {HELD_OUT} split, by {kind}: {shown}")
-
-
-def write_training_data(data: TrainingData, out: Path, *, overwrite: bool = False) -> None:
-    """Write training data as a folder, completely or not at all; ``finetune.json`` in it records
-    the source.
-    """
-    tags = {"role_tag": "role", "content_tag": "content"}
-    tags |= {f"{role}_tag": role for role in ("user", "assistant", "system")}
-    columns = {"messages": "messages", **({_IMAGES: _IMAGES} if data.images else {})}
-    layout = {"formatting": "sharegpt", "columns": columns, "tags": tags}
-    with replace_folder(out, TRAINING_DATA, overwrite=overwrite) as folder:
-        for split, conversations in data.conversations.items():
-            path = folder / f"{split}.jsonl"
-            lines = (
-                json.dumps(conversation, ensure_ascii=False) + "\n"
-                for conversation in conversations
-            )
-            path.write_text("".join(lines), encoding="utf-8")
-        for name, page in data.images.items():
-            (folder / _IMAGES).mkdir(exist_ok=True)
-            (folder / name).write_bytes(page)
-        info = {
-            f"msu_{split}": {"file_name": f"{split}.jsonl", **layout}
-            for split in data.conversations
-        }
-        (folder / "dataset_info.json").write_text(as_json(info), encoding="utf-8")
-        record = {
-            "format": TRAINING_DATA.text,
-            "source": data.source,
-            "max_characters": data.max_characters,
-            "conversations": {
-                split: len(conversations) for split, conversations in data.conversations.items()
-            },
-            "questions_left_out": data.questions_left_out,
-            "scores_left_out": data.left_out,
-        }
-        (folder / TRAINING_DATA.marker).write_text(as_json(record), encoding="utf-8")

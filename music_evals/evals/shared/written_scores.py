@@ -39,7 +39,6 @@ from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
 from music_evals.scorers.metrics.measures import measure_f1
 from music_evals.scorers.readers.written import Kind, measures_of
 from music_evals.scorers.score_tasks import (
-    CONFUSED,
     JOINED,
     measure_count,
     measure_order,
@@ -263,7 +262,7 @@ def record_to_sample(
         metadata[MEDIA] = {notation: row["score"]}
     if params.strategy == "logiclm":
         metadata["score"] = row["score"]
-    if name == CONFUSED:
+    if name == "emotion_recognition":
         metadata["options"] = row["options"]
     shown_majority = majority[_shown_kind(name, row)]
     if name == "error_detection" and is_paper and notation == "abc":

@@ -13,7 +13,7 @@ import pandas as pd
 
 from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records, score_of
-from music_evals.reports.table import Cell, Table, count
+from music_evals.reports.table import Cell, Table
 from music_evals.reports.tables.common import (
     Figures,
     Row,
@@ -27,7 +27,6 @@ from music_evals.reports.tables.common import (
 )
 from music_evals.scorers.metrics import written
 from music_evals.scorers.metrics.estimates import Estimate, average
-from music_evals.scorers.metrics.frechet import LEAST_PIECES, small_sample_note
 from music_evals.scorers.score_tasks import CLEAN, count_estimates
 
 AVERAGED = (
@@ -56,33 +55,7 @@ Pieces = Mapping[int, list[Any]]
 
 def tables(records: Records) -> list[Table]:
     """Make the tables of understanding."""
-    by_kind: Figures = {
-        title_of(kind): partial(records.score, group=f"kind={kind}")
-        for kind in ("key", "metre", "note_length")
-    }
-
-    def score_by_form(in_form: bool, run: int) -> Cell:
-        items = records.main[run]
-        return percent(score_of(items[items["in_form"] == in_form]))
-
-    in_form: Figures = {
-        "In form": lambda run: share_of(records.main[run]["in_form"], records.main[run]),
-        "Score in form": partial(score_by_form, True),
-        "Score in other forms": partial(score_by_form, False),
-    }
-    runs = records.current("lilybench")
-    metadata = records.current("lilybench", task=["metadata_qa", "metadata_prediction"])
-    title = "LilyBench: key, metre and note length"
-    form_title = "LilyBench: answers in the required form, in percent"
-    task = {"Task": "task"}
-    return [
-        _table3(records),
-        _bar_count(records),
-        run_table("lilybench_metadata", title, metadata, by_kind, groups=task),
-        _error_detection(records),
-        _emotion(records),
-        run_table("lilybench_form", form_title, runs, in_form, groups=task),
-    ]
+    return [_table3(records), _bar_count(records), _error_detection(records)]
 
 
 def _table3(records: Records) -> Table:
@@ -161,23 +134,6 @@ def _error_detection(records: Records) -> Table:
     return run_table("lilybench_error_detection", title, runs, figures, published=paper)
 
 
-def _emotion(records: Records) -> Table:
-    """Which quadrant was taken for which."""
-    quadrants = ("Q1", "Q2", "Q3", "Q4")
-    columns = ["Right", *(f"Said {quadrant}" for quadrant in quadrants), "Unreadable"]
-    rows: list[Row] = []
-    runs = records.current("lilybench", task="emotion_recognition")
-    for cells, group in condition_rows(runs):
-        items = records.main[int(group.index[0])].reindex(columns=["right_class", "answer_class"])
-        taken = pd.crosstab(items["right_class"], items["answer_class"].fillna("unreadable"))
-        taken = taken.reindex(index=quadrants, columns=(*quadrants, "unreadable"), fill_value=0)
-        taken.columns = columns[1:]
-        rows += [(cells, {"Right": right, **taken.loc[right].map(count)}) for right in quadrants]
-    return make_table(
-        "lilybench_emotion", "LilyBench: quadrants of emotion_recognition", columns, rows, runs
-    )
-
-
 # --- generation ---
 
 
@@ -185,8 +141,7 @@ def generation_tables(records: Records) -> list[Table]:
     """Make the tables of generation."""
     runs = records.current("lilybench_generation")
     pieces = {number: list(records.main[number]["details"]) for number in runs.index}
-    tables = [_table2(records, runs, pieces), _references(records, runs, pieces)]
-    return [*tables, _repairs(runs, pieces), _novelty(runs, pieces)]
+    return [_table2(records, runs, pieces)]
 
 
 _PRINTED = {
@@ -203,17 +158,19 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     """Compile rate, JS and FMD against the paper's references."""
 
     def figure(name: str, run: int) -> Cell:
-        if name.endswith("/fmd") and len(written.embedded(pieces[run])) != PAPER_PIECES:
-            return None
-        return records.score(run, f"written_music/{name}")
+        is_of_paper = name.partition("/")[0] in PAPER_REFERENCES
+        is_biased = name.endswith("/fmd") and len(written.embedded(pieces[run])) != PAPER_PIECES
+        return None if is_of_paper and is_biased else records.score(run, f"written_music/{name}")
 
     figures: Figures = {
         "Original (%)": partial(_rate, pieces, of=written.original),
         "Comp. (%)": partial(_rate, pieces, of=partial(map, itemgetter("compiles"))),
         "With notes (%)": partial(_rate, pieces, of=partial(map, itemgetter("has_notes"))),
     }
+    names = chain.from_iterable(own[0]["references"] for own in pieces.values())
+    references = {**PAPER_REFERENCES, **{name: PAPER_REFERENCES.get(name, name) for name in names}}
     for title, name in {"JS": "js", "FMD": "fmd", "FMD∞": "fmd_infinity"}.items():
-        for reference, short in PAPER_REFERENCES.items():
+        for reference, short in references.items():
             figures[f"{title} ({short})"] = partial(figure, f"{reference}/{name}")
     paper: list[Row] = []
     for row in published("lilybench_generation", "table2").rows:
@@ -237,68 +194,3 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
 def _rate(pieces: Pieces, run: int, *, of: Callable[[Sequence[Any]], Iterable[bool]]) -> Cell:
     """The share of a run's pieces that are something."""
     return percent(written.rate(pieces[run], [*of(pieces[run])]))
-
-
-def _references(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
-    """Descriptors and distances by set of references, with the reason for each missing figure."""
-    rows: list[Row] = []
-    for cells, group in condition_rows(runs):
-        run = int(group.index[0])
-        for reference, fits in pieces[run][0]["references"].items():
-            alike = written.likeness(pieces[run], fits)
-            figures: dict[str, Cell] = {"Reference": reference, "JS": alike.js}
-            for heading, values in {"JS": alike.by_descriptor, "Shift of": alike.shifts}.items():
-                for name, value in values.items():
-                    shown = None if pd.isna(value) else Estimate(value, decimals=2)
-                    figures[f"{heading} {name.replace('_', ' ')}"] = shown
-            for heading, name in {"FMD": "fmd", "FMD∞": "fmd_infinity"}.items():
-                figures[heading] = records.score(run, f"written_music/{reference}/{name}")
-            remarks = [alike.reason, *_distance_remarks(pieces[run], fits["texts"])]
-            figures["Remarks"] = "; ".join(filter(None, remarks)) or None
-            rows.append((cells, figures))
-    title = "LilyBench generation: likeness to each set of references"
-    return make_table("lilybench_references", title, [*rows[0][1]] if rows else [], rows, runs)
-
-
-def _distance_remarks(pieces: Sequence[Any], texts: int) -> list[str]:
-    """Why a Fréchet distance, or its extrapolation, is missing or uncertain."""
-    if reason := written.no_distance_reason(pieces, texts):
-        return [reason]
-    vectors = written.embedded(pieces)
-    few = f"{len(vectors)} pieces; at least {LEAST_PIECES} are needed to extrapolate"
-    small = small_sample_note(texts, len(vectors), vectors[0]["dimensions"])
-    return [few if len(vectors) < LEAST_PIECES else "", small or ""]
-
-
-def _repairs(runs: pd.DataFrame, pieces: Pieces) -> Table:
-    """Compile rate by the number of attempts."""
-    allowed = {
-        number: max(piece["attempts_allowed"] for piece in pieces[number]) for number in runs.index
-    }
-    several = runs[[allowed[number] > 1 for number in runs.index]]
-
-    def after(attempts: int, run: int) -> Cell:
-        if attempts > allowed[run]:
-            return None
-        return percent(written.compiled_after(pieces[run], attempts))
-
-    numbers = range(1, max(allowed.values(), default=0) + 1)
-    figures: Figures = {f"After {attempts}": partial(after, attempts) for attempts in numbers}
-    title = "LilyBench generation: compile rate in percent by attempts"
-    return run_table("lilybench_repairs", title, several, figures)
-
-
-def _novelty(runs: pd.DataFrame, pieces: Pieces) -> Table:
-    """Near-copies of references and demonstrations."""
-    copies = {number: written.near_copies(pieces[number]) for number in runs.index}
-    places = dict.fromkeys(chain.from_iterable(copies.values()))
-
-    def share(place: str, run: int) -> Cell:
-        return percent(copies[run].get(place))
-
-    figures: Figures = {}
-    for place in places:
-        figures[f"Of {place}" if place else "Near-copies"] = partial(share, place)
-    figures["Of each other"] = partial(_rate, pieces, of=written.repeated)
-    title = "LilyBench generation: near-copies in percent"
-    return run_table("lilybench_novelty", title, runs if places else runs.iloc[:0], figures)

@@ -129,16 +129,13 @@ def success_of(items: pd.DataFrame) -> dict[int, Estimate]:
     """
     outcomes: defaultdict[Hashable, dict[int, list[bool | None]]] = defaultdict(dict)
     for (score, epoch, level), group in items.groupby(["cluster", "epoch", "level"]):
-        is_scored = group["counts"] | group["details"].map(_can_be_scored)
+        # A rule can score a question, or judges were asked.
+        can_be_scored = group["details"].map(lambda one: bool(one["readable"] or one["votes"]))
+        is_scored = group["counts"] | can_be_scored
         values = group["value"].astype(object).where(group["counts"], None)
         missing = int(group["of_level"].iloc[0]) - len(group)
         outcomes[score, epoch][int(level)] = [*values[is_scored], *[None] * missing]
     return level_success(outcomes, repetitions=items["epoch"].nunique())
-
-
-def _can_be_scored(question: _Question) -> bool:
-    """Whether a rule can score a question, or judges were asked."""
-    return bool(question.get("readable", True) or question["votes"])
 
 
 def _judges(records: Records, runs: pd.DataFrame) -> Table:
@@ -165,7 +162,7 @@ def agreement(items: pd.DataFrame) -> Estimates:
     votes = [list(question["votes"].values()) for question in timely["details"]]
     several = timely[timely["details"].map(_count_votes) > 1]
     ruled = items[questions.map(_is_ruled)]
-    labelled = items[questions.map(_is_labelled)]
+    labelled = items[questions.map(lambda one: None not in (one["verdict"], one["human"]))]
     is_as_ruled = [bool(one["verdict"]) == one["rule"] for one in ruled["details"]]
     pairs = [(one["verdict"], one["human"]) for one in labelled["details"]]
     figures: dict[str, Estimate | None] = {
@@ -195,10 +192,6 @@ def _is_timely(question: _Question) -> bool:
 
 def _is_ruled(question: _Question) -> bool:
     return bool(question["votes"]) and None not in (question["verdict"], question["rule"])
-
-
-def _is_labelled(question: _Question) -> bool:
-    return None not in (question["verdict"], question.get("human"))
 
 
 def _count_votes(question: _Question) -> int:

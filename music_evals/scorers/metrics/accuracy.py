@@ -88,7 +88,7 @@ def joint_agreement(
 
     by_cluster: dict[Hashable, list[bool]] = {}
     for question, cluster in zip(questions, clusters, strict=True):
-        outcomes = {*question["votes"].values(), question.get("human")}
+        outcomes = {*question["votes"].values(), question["human"]}
         if question["votes"] and None not in outcomes:
             by_cluster.setdefault(cluster, []).append(len(outcomes) == 1)
     if not by_cluster:

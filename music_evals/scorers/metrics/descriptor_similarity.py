@@ -10,7 +10,7 @@ NaN, never 0.
 Source: arXiv 2606.08722, section 3.2 (generation metrics), and the code published with it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,107 +29,72 @@ _Moments = tuple[Floats, Floats]  # means and standard deviations
 
 
 class Fit(NamedTuple):
-    """Gaussian fits of a reference set, one per descriptor."""
-
-    mean: Sequence[float | None]  # in a descriptor's own units; None or NaN where there is no fit
-    std: Sequence[float | None]
-    reasons: Sequence[str | None]  # why there is none
-
-
-class Similarity(NamedTuple):
-    """How alike a generated set is to a reference, over all descriptors and `by_descriptor`.
-
-    `value` is NaN if a descriptor has no fit; `reason` says why. `shifts` are the mean of the
-    generated less that of the reference, in the reference's standard deviations.
+    """Gaussian fits of a reference set, one per descriptor, in its own units; None or NaN where
+    there is no fit.
     """
 
-    value: float
-    by_descriptor: Mapping[str, float]
-    shifts: Mapping[str, float]
-    reason: str | None
+    mean: Sequence[float | None]
+    std: Sequence[float | None]
 
 
-def fit_of(reference: npt.ArrayLike, *, names: Sequence[str]) -> Fit:
-    """Fit the k descriptors, so named, of n pieces, an array of shape (n, k); errors as of
-    `js_similarity`.
+def fit_of(reference: npt.ArrayLike) -> Fit:
+    """Fit the k descriptors of n pieces, an array of shape (n, k); errors as of `js_similarity`.
+
+    A descriptor has no fit if fewer than two pieces have it, or if all have the same value.
 
     Example:
-        >>> fit = fit_of([[1.0, 5.0], [3.0, 5.0]], names=["a", "b"])
-        >>> fit.mean, fit.reasons[1]
-        ([2.0, 5.0], 'b: all 2 values of the reference pieces are 5; they must differ')
+        >>> fit_of([[1.0, 5.0], [3.0, 5.0]])
+        Fit(mean=[2.0, 5.0], std=[1.4142135623730951, None])
     """
-    values = _checked("reference", reference, len(names))
-    mean, std = map(_or_none, _fit(values))
-    return Fit(mean, std, _problems(names, "reference", values))
+    return Fit(*map(_or_none, _fit(_checked("reference", reference))))
 
 
 def _or_none(numbers: Floats) -> list[float | None]:
     return [None if np.isnan(number) else float(number) for number in numbers]
 
 
-def js_similarity(reference: Fit, generated: npt.ArrayLike, *, names: Sequence[str]) -> Similarity:
-    """Jensen–Shannon similarity of two sets of pieces, 100·exp(−2·mean divergence), over all
-    descriptors and for each.
-
-    A descriptor has no fit if fewer than two pieces of a set have it, or if all have the same
-    value; then neither it nor the set has a similarity, and the reason names every such case.
+def js_similarity(reference: Fit, generated: npt.ArrayLike) -> float:
+    """Jensen–Shannon similarity of two sets of pieces, 100·exp(−2·mean divergence); NaN if a
+    descriptor of one of the sets has no fit.
 
     Args:
         reference: fits of k descriptors, from `fit_of`.
         generated: (m, k) values of k descriptors of m pieces, NaN where a piece has none.
-        names: of the k descriptors, all different.
 
     Raises:
-        ValueError: an array has another shape or holds infinities, or two names are equal.
+        ValueError: an array has another shape or holds infinities.
     """
     values = _checked("generated", generated, len(reference.mean))
-    if len(names) != values.shape[1] or len(set(names)) != len(names):
-        raise ValueError(f"names are {list(names)}; {values.shape[1]} different ones are needed")
-    (mean_r, std_r), (mean_g, std_g) = _numbers(reference), _fit(values)
-    divergences = gaussian_divergences(mean_r, std_r, mean_g, std_g)
-    pairs = zip(reference.reasons, _problems(names, "generated", values), strict=True)
-    reasons = [reason for pair in pairs for reason in pair if reason]
-    return Similarity(
-        float("nan") if reasons else float(100 * np.exp(-2 * divergences.mean())),
-        dict(zip(names, (100 * np.exp(-2 * divergences)).tolist(), strict=True)),
-        dict(zip(names, ((mean_g - mean_r) / std_r).tolist(), strict=True)),
-        "; ".join(reasons) or None,
-    )
+    divergences = gaussian_divergences(*_numbers(reference), *_fit(values))
+    return float(100 * np.exp(-2 * divergences.mean()))
 
 
-def js_interval(reference: Fit, generated: npt.ArrayLike) -> tuple[float, float, str | None]:
-    """A 95% jackknife interval for `js_similarity`, over generated pieces, or NaN and the reason
-    why there is none.
+def js_interval(reference: Fit, generated: npt.ArrayLike) -> tuple[float, float]:
+    """A 95% jackknife interval for `js_similarity`, over generated pieces; NaN if the similarity is
+    undefined, or becomes so without some piece.
 
     The root of the mean divergence, a distance, gets a t interval with the jackknife's standard
     error over pieces. The interval is for the average of as many newly generated pieces; the
     reference is fixed. In simulations of 5 to 200 pieces it contained that average in 94 to 98% of
     cases; with one descriptor near its bound in four of five pieces, in 82% (5 pieces) to 95%.
-    There is no interval if the similarity is undefined, or becomes so without some piece.
 
     Source: R. G. Miller, "The jackknife: a review", Biometrika 61 (1974).
     """
     from scipy import stats
 
     values = _checked("generated", generated, len(reference.mean))
-    fit, n, nan = _numbers(reference), len(values), float("nan")
+    fit, n = _numbers(reference), len(values)
+    if n < 2:
+        return float("nan"), float("nan")
     distance = _distances(fit, _fit(values))
-    if np.isnan(distance):
-        return nan, nan, "the similarity itself is undefined"
     means, stds = zip(*(_fit(np.delete(values, piece, axis=0)) for piece in range(n)), strict=True)
     without = _distances(fit, (np.array(means), np.array(stds)))
-    if undefined := int(np.isnan(without).sum()):
-        return (
-            nan,
-            nan,
-            f"without each of {undefined} of the {n} pieces it is undefined; too few values differ",
-        )
     error = np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
     reach = stats.t.ppf(0.975, n - 1) * error
     high, low = 100 * np.exp(
         -2 * np.clip([distance - reach, distance + reach], 0, np.sqrt(np.log(2))) ** 2
     )
-    return float(low), float(high), None
+    return float(low), float(high)
 
 
 def _distances(fit: _Moments, other: _Moments) -> Floats:
@@ -137,11 +102,12 @@ def _distances(fit: _Moments, other: _Moments) -> Floats:
     return np.asarray(np.sqrt(gaussian_divergences(*fit, *other).mean(axis=-1)))
 
 
-def _checked(side: str, values: npt.ArrayLike, descriptors: int) -> Floats:
+def _checked(side: str, values: npt.ArrayLike, descriptors: int | None = None) -> Floats:
     array = np.asarray(values, dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != descriptors:
+    if array.ndim != 2 or array.shape[1] != (descriptors or array.shape[1]):
+        needed = descriptors or "the same"
         raise ValueError(
-            f"{side} has the shape {array.shape}; pieces by {descriptors} descriptors are needed"
+            f"{side} has the shape {array.shape}; pieces by {needed} descriptors are needed"
         )
     if np.isinf(array).any():
         raise ValueError(
@@ -164,25 +130,6 @@ def _fit(values: Floats) -> _Moments:
         std = np.sqrt((np.where(present, values - mean, 0.0) ** 2).sum(axis=0) / (count - 1))
         largest = np.where(present, np.abs(values), 0.0).max(axis=0, initial=0.0)
         return mean, np.where((count > 1) & (std > _SAME * largest), std, np.nan)
-
-
-def _problems(names: Sequence[str], side: str, values: Floats) -> list[str | None]:
-    """Why the descriptors of one set have no fit, None for each that has one."""
-    counts, (means, stds) = (~np.isnan(values)).sum(axis=0).tolist(), _fit(values)
-    problems: list[str | None] = []
-    for name, count, mean, std in zip(names, counts, means, stds, strict=True):
-        problem = None
-        if count < 2:
-            problem = (
-                f"{name}: {count} value{'s' * (count != 1)} among {len(values)} {side} pieces; at "
-                "least 2 are needed"
-            )
-        elif np.isnan(std):
-            problem = (
-                f"{name}: all {count} values of the {side} pieces are {mean:.4g}; they must differ"
-            )
-        problems.append(problem)
-    return problems
 
 
 def gaussian_divergences(mean_1: Floats, std_1: Floats, mean_2: Floats, std_2: Floats) -> Floats:

@@ -87,22 +87,6 @@ def frechet_infinity(reference: npt.ArrayLike, generated: npt.ArrayLike) -> floa
     return float(np.polyfit(1 / sizes, means, 1)[1])
 
 
-def small_sample_note(n: int, m: int, dimension: int) -> str | None:
-    """The note on `n` reference and `m` generated pieces if a covariance is singular, else None."""
-    few = [
-        f"{count} {side} pieces"
-        for count, side in ((n, "reference"), (m, "generated"))
-        if count <= dimension
-    ]
-    covariance = "covariance is" if len(few) == 1 else "covariances are"
-    if not few:
-        return None
-    return (
-        f"{' and '.join(few)} in {dimension} dimensions: the {covariance} singular and the distance"
-        " biased upwards; compare it only with distances of as many pieces"
-    )
-
-
 def _checked(reference: npt.ArrayLike, generated: npt.ArrayLike) -> tuple[Floats, Floats]:
     """Check two sets of embeddings, and make 64-bit arrays of them."""
     arrays = np.asarray(reference, dtype=np.float64), np.asarray(generated, dtype=np.float64)

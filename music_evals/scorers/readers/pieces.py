@@ -33,14 +33,14 @@ class Piece(TypedDict):
     code: str
     problem: str | None
     messages: str
-    is_measured: NotRequired[bool]
+    is_measured: bool
     midi: str | None
     descriptors: dict[str, dict[str, float | None]]
     undefined: dict[str, dict[str, str]]
     pictures: dict[str, str]
     embeddings: dict[str, str]
     undrawn: NotRequired[dict[str, str]]
-    has_notes: NotRequired[bool]
+    has_notes: bool
 
 
 def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> Piece:

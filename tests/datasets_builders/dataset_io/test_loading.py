@@ -203,7 +203,7 @@ def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path: Path) -> None:
 
 def test_what_a_partial_copy_lacks_is_named_where_a_split_is_missing(tmp_path: Path) -> None:
     partial_copy = Provenance(
-        "letters", "1.0", source="alphabet", licence="mit", missing=("x.wav", "y.wav")
+        "letters", "1.0", source="alphabet", licence="mit", missing={"": ("x.wav", "y.wav")}
     )
     write(tmp_path / "out", provenance=partial_copy)
     assert error(tmp_path / "out", split="fewshot").endswith(

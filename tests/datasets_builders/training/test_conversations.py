@@ -10,15 +10,12 @@ import pytest
 from datasets import load_dataset
 
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.msu.dataset import BENCHMARK
 from music_evals.datasets_builders.msu.rows import QuestionRow, ScoreRow
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.training.conversations import (
     TRAINING_DATA,
     Message,
-    TrainingData,
-    make_training_data,
-    write_training_data,
+    write_conversations,
 )
 from tests.msu_dataset import question, score, write_rows
 
@@ -61,13 +58,18 @@ def prompt(score: Mapping[str, Any], question: Mapping[str, Any]) -> list[Messag
     return [{"role": "system", "content": "Read the score."}, {"role": "user", "content": text}]
 
 
-def data_of(dataset: str, **options: Any) -> TrainingData:
-    return make_training_data(dataset, benchmark=BENCHMARK, make_prompt=prompt, **options)
+def written(dataset: str, out: Path, **options: Any) -> dict[str, Any]:
+    return write_conversations(dataset, out, prompt, **options)
+
+
+def messages_of(out: Path) -> list[Any]:
+    texts = [path.read_text(encoding="utf-8") for path in sorted(out.glob("*.jsonl"))]
+    return [json.loads(line)["messages"] for text in texts for line in text.split("\n") if line]
 
 
 def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
-    out, data = tmp_path / "new" / "out", data_of(write_source(tmp_path / "source"))
-    write_training_data(data, out)
+    out = tmp_path / "new" / "out"
+    written(write_source(tmp_path / "source"), out)
     assert list(out.parent.iterdir()) == [out], "nothing is left beside"
     for split in ("train", "validation"):
         lines = (out / f"{split}.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
@@ -138,7 +140,8 @@ def test_a_planted_leak_is_refused(
     other = {"score_id": "copy", "title": "Another piece", "abc": "X:1\nK:C\nGGGG|\n"}
     dataset = write_source(tmp_path / "source", **{split: [tune(split, 2, **{**other, **leak})]})
     with pytest.raises(DatasetError) as caught:
-        data_of(dataset)
+        written(dataset, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
     assert f"'{split}' of {dataset} has scores of the test split, {message}" in str(caught.value)
 
 
@@ -149,9 +152,9 @@ def test_scores_without_title_or_music_are_no_leak(tmp_path: Path) -> None:
         train=[tune("train", 2, **nameless)],
         test=[tune("test", 2, **nameless), tune("test", 3, **{**nameless, "abc": "X:1\nK:C\n"})],
     )
-    data = data_of(dataset)
-    assert data.left_out["train"] == {"train-2": "no abc"}
-    assert data.questions_left_out["train"] == 2
+    record = written(dataset, tmp_path / "out")
+    assert record["scores_left_out"]["train"] == {"train-2": "no abc"}
+    assert record["questions_left_out"]["train"] == 2
 
 
 def test_questions_on_the_test_split_and_datasets_without_one_are_refused(tmp_path: Path) -> None:
@@ -165,7 +168,7 @@ def test_questions_on_the_test_split_and_datasets_without_one_are_refused(tmp_pa
     }
     for dataset, message in refusals.items():
         with pytest.raises(DatasetError, match=message):
-            data_of(dataset)
+            written(dataset, tmp_path / "out")
 
 
 def test_names_and_music_that_differ_are_told_apart() -> None:
@@ -183,20 +186,18 @@ def test_names_and_music_that_differ_are_told_apart() -> None:
 def test_long_conversations_are_left_out_counted_and_named(tmp_path: Path) -> None:
     long = tune("train", 2, abc="X:1\nK:C\n" + "GABc|" * 100)
     dataset = write_source(tmp_path / "source", train=[long])
-    data = data_of(dataset, max_characters=300)
-    assert data.left_out == {"train": {"train-2": "too long"}, "validation": {}}
-    assert data.questions_left_out == {"train": 2}
-    assert len(data.conversations["train"]) == 4
-    conversations = [
-        conversation["messages"] for split in data.conversations.values() for conversation in split
-    ]
+    out = tmp_path / "out"
+    record = written(dataset, out, max_characters=300)
+    assert record["scores_left_out"] == {"train": {"train-2": "too long"}, "validation": {}}
+    assert record["questions_left_out"] == {"train": 2}
+    assert record["conversations"] == {"train": 4, "validation": 4}
+    conversations = messages_of(out)
     longest = max(
         sum(len(message["content"]) for message in messages) for messages in conversations
     )
-    assert data_of(dataset, max_characters=longest).conversations == data.conversations, (
-        "the limit itself is accepted"
-    )
+    written(dataset, out, max_characters=longest, overwrite=True)
+    assert messages_of(out) == conversations, "the limit itself is accepted"
     with pytest.raises(
         DatasetError, match=r"nothing is left of 'train' .*: 3 scores left out, too long"
     ):
-        data_of(dataset, max_characters=10)
+        written(dataset, tmp_path / "none", max_characters=10)

@@ -13,7 +13,6 @@ from music_evals.scorers.metrics.frechet import (
     frechet_distance,
     frechet_infinity,
     frechet_interval,
-    small_sample_note,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -122,18 +121,6 @@ def test_the_extrapolation_takes_the_bias_away() -> None:
     assert np.mean(extrapolated) == pytest.approx(1, abs=0.15)
     assert frechet_infinity(reference, found[0]) == extrapolated[0]
     assert np.isnan(frechet_infinity(reference, reference[:49]))
-
-
-def test_notes() -> None:
-    both = (
-        "768 reference pieces and 200 generated pieces in 768 dimensions: the covariances are "
-        "singular"
-    )
-    assert str(small_sample_note(768, 200, 768)).startswith(both)
-    assert str(small_sample_note(800, 200, 768)).startswith(
-        "200 generated pieces in 768 dimensions: the covariance is"
-    )
-    assert small_sample_note(769, 769, 768) is None
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`music-evals finetune-data` as a user runs it."""
+"""`music-evals build train --as conversations` as a user runs it."""
 
 import json
 from pathlib import Path
@@ -8,8 +8,10 @@ import pytest
 from inspect_ai.model import ContentText
 
 from music_evals.evals.msu import textual, visual
-from tests.commands.cli import lines_of_table, run
+from tests.commands.cli import run
 from tests.msu_dataset import png, question, score, write_rows
+
+COMMAND = ("build", "train", "--as", "conversations")
 
 
 def write_source(out: Path, **changes: Any) -> Path:
@@ -29,11 +31,11 @@ def write_source(out: Path, **changes: Any) -> Path:
 
 def test_data_are_counted_and_the_prompts_are_those_of_the_evaluation(tmp_path: Path) -> None:
     source = write_source(tmp_path / "source")
-    command = ("finetune-data", "msu", "--dataset", source, "--out", tmp_path / "out")
+    command = (*COMMAND, "msu", "--dataset", source, "--out", tmp_path / "out")
     code, output = run(*command, "--max-characters", 1500)
     assert code == 0, output
     assert "Left out of train: train-500 (too long)" in output
-    assert lines_of_table(output)[0][1:5] == ["train", "1", "1", "1"]
+    assert "train: 1 conversations; 1 questions left out" in output
 
     assert run(*command, "--overwrite")[0] == 0
     lines = (tmp_path / "out" / "train.jsonl").read_text(encoding="utf-8").splitlines()
@@ -58,9 +60,7 @@ def test_pages_are_files_that_llama_factory_finds(modality: str, tmp_path: Path)
         tmp_path / "source", images=[{"bytes": png(shade), "path": None} for shade in (1, 2, 1)]
     )
     out = tmp_path / "out"
-    code, output = run(
-        "finetune-data", "msu", "--dataset", source, "--out", out, "--modality", modality
-    )
+    code, output = run(*COMMAND, "msu", "--dataset", source, "--out", out, "--modality", modality)
     assert code == 0, output
     info = json.loads((out / "dataset_info.json").read_text(encoding="utf-8"))
     assert info["msu_train"]["columns"] == {"messages": "messages", "images": "images"}
@@ -85,7 +85,7 @@ def test_pages_are_files_that_llama_factory_finds(modality: str, tmp_path: Path)
 
 def test_scores_without_pages_are_left_out(tmp_path: Path) -> None:
     command = (
-        "finetune-data",
+        *COMMAND,
         "msu",
         "--dataset",
         write_source(tmp_path / "source"),
@@ -101,11 +101,13 @@ def test_scores_without_pages_are_left_out(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["msu", "--modality", "midi"], "Invalid value"),
-        (["muse"], "muse has no training data; accepted: msu"),
+        (["muse"], "muse has no conversations; accepted: msu"),
+        (["msu", "--as", "rows"], "how many rows are needed"),
+        (["msu", "--as", "rows", "--modality", "both"], "it is for --as conversations"),
         (["msu", "--dataset", "nowhere"], "dataset 'nowhere' does not exist"),
         (["msu", "--dataset", "source", "--max-characters", "3"], "nothing is left of 'train'"),
         (["msu", "--dataset", "source", "--max-characters", "0"], "Invalid value"),
-        (["msu", "--dataset", "source", "--prompts", "nowhere.toml"], "prompts=nowhere.toml"),
+        (["msu", "--audio"], "it is for --as rows"),
         (["msu", "--dataset", "source", "--out", "source"], "is not empty"),
     ],
 )
@@ -114,7 +116,7 @@ def test_bad_data_arguments_are_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_source(tmp_path / "source")
-    code, output = run("finetune-data", "--out", "out", *arguments)
+    code, output = run(*COMMAND, "--out", "out", *arguments)
     assert code != 0
     assert message in " ".join(output.split())
     assert not (tmp_path / "out").exists()
