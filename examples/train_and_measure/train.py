@@ -29,13 +29,13 @@ SETTINGS = {
 app = typer.Typer()
 
 
-def training_rows(data: Path, count: int) -> Dataset:
-    """Load the first `count` English rows of each task, with the task's name and a right reply."""
+def training_rows(data: Path, count: int, skip: int = 0) -> Dataset:
+    """Load `count` English rows of each task, with the task's name and a right reply."""
     rows = []
     for file in sorted(data.glob("*/*/*.parquet")):
         name, task = file.parts[-3:-1]
         own = Dataset.from_parquet(str(file)).filter(lambda row: not row["id"].endswith("-zh"))
-        for row in own.select(range(count)):
+        for row in own.select(range(skip, skip + count)):
             letter = row["answer"]
             reply = REPLIES[name].format(letter, row["options"]["ABCD".index(letter)])
             message = {"role": "assistant", "content": reply}
@@ -45,9 +45,11 @@ def training_rows(data: Path, count: int) -> Dataset:
 
 
 @app.command()
-def sft(model: str, data: Path, out: Path, rows: int = 300, save_steps: int = 14) -> None:
-    """Train one epoch; the loss is that of the replies alone."""
-    shown = training_rows(data, rows).select_columns(["prompt", "completion"])
+def sft(
+    model: str, data: Path, out: Path, rows: int = 300, save_steps: int = 14, skip: int = 0
+) -> None:
+    """Train one epoch; the loss is that of the replies alone. `skip` rows of each task were seen."""
+    shown = training_rows(data, rows, skip).select_columns(["prompt", "completion"])
     trained = AutoModelForCausalLM.from_pretrained(model, dtype="float32")
     # The lower layers, 12 of SmolLM2's 30, stay as they are: a step then takes a third less time.
     trained.model.embed_tokens.requires_grad_(False)
