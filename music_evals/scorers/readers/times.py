@@ -67,10 +67,10 @@ def read_measures(text: str) -> Extraction:
     """The set of all measures, or ``("from", 9)`` for what starts at measure 9."""
     text = rewritten(rewritten(text, "measures"), "ranges")
     if bare := _pattern("bare_measures").fullmatch(text):
-        return extraction(text, [(0, len(text), _measures(bare["list"]))])
+        return extraction(text, [(0, len(text), measure_numbers(bare["list"]))])
 
     def value(match: Match) -> Hashable:
-        numbers = _measures(match["list"])
+        numbers = measure_numbers(match["list"])
         is_open = match["open"] is not None and numbers is not None and len(numbers) == 1
         return ("from", *numbers) if is_open and numbers else numbers
 
@@ -82,20 +82,23 @@ def read_measures(text: str) -> Extraction:
     return extraction(reading.text, [(start, end, union) for start, end, _ in reading.spans])
 
 
-def _measures(text: str) -> frozenset[int] | None:
+def measure_numbers(text: str, least: int = 1) -> frozenset[int] | None:
+    """The measures of a list with ranges; None if it has none, or a range that runs back. A pickup,
+    measure 0, does not count.
+
+    >>> sorted(measure_numbers("3, 7-9") or ())
+    [3, 7, 8, 9]
+    """
     numbers: set[int] = set()
-    last: int | None = None
+    last = 0
     for match in _pattern("measure").finditer(text):
-        number, sign = int(match["number"]), (match["sign"] or "").lower()
-        if number == 0:  # a pickup
-            continue
-        if last is not None and sign in ("-", "to", "through", "until"):
-            if not last <= number <= last + LONGEST_RANGE:
-                return None
-            numbers.update(range(last, number + 1))
-        numbers.add(number)
+        number = int(match["number"])
+        first = last if match["range"] and last else number
+        if not first <= number <= first + LONGEST_RANGE:
+            return None
+        numbers.update(range(first, number + 1))
         last = number
-    return frozenset(numbers) or None
+    return frozenset(number for number in numbers if number >= least) or None
 
 
 _NOTE_VALUES = load("theory")["note_values"]

@@ -34,6 +34,7 @@ from music_evals.scorers.readers import Status
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.patterns import Match, pattern
 from music_evals.scorers.readers.refusals import is_refusal
+from music_evals.scorers.readers.times import measure_numbers
 from music_evals.scorers.readers.words import in_digits
 
 Kind = Literal["number", "index", "order", "measures"]
@@ -86,7 +87,7 @@ def read_answer(
     """
     text = clean_reply(reply)
     stated = _stated(text, reasoned)
-    bare = _bare(stated, reasoned)
+    bare = _bare(stated)
     in_form = _is_in_form(bare, kind)
     rule = "the whole reply" if stated == text else "what follows the last “Answer:”"
     if protocol == "strict":
@@ -100,7 +101,12 @@ def read_answer(
             rule = f"the {taken} {'digit 0 to 3' if kind == 'index' else 'run of digits'} in {rule}"
     if answer is not None:
         return Answer("answered", answer, in_form, rule)
-    return Answer(_status(stated, bare), None, False, rule)
+    status: Status = "refused" if is_refusal(bare or stated) else "unreadable"
+    if not stated.strip():
+        status = "empty"
+    elif _pattern("several").fullmatch(bare):
+        status = "several"
+    return Answer(status, None, False, rule)
 
 
 read_number = partial(read_answer, "number")
@@ -197,51 +203,31 @@ def _is_in_form(text: str, kind: Kind) -> bool:
     return _pattern(f"{kind}_form").fullmatch(text) is not None
 
 
-def _status(stated: str, bare: str) -> Status:
-    """How a reply reads that gives no answer."""
-    if not stated.strip():
-        return "empty"
-    if _pattern("several").fullmatch(bare):
-        return "several"
-    return "refused" if is_refusal(bare or stated) else "unreadable"
-
-
 def _strict(text: str, kind: Kind) -> str | None:
     """The answer behind the last label; without a label, of the whole reply, its first line or its
-    conclusion.
+    conclusion. The lines beside it explain it, and say no other.
     """
     lines = _lines(text)
-    if not lines:
-        return None
     labels = [number for number, line in enumerate(lines) if _pattern("label").match(line)]
-    is_first = _is_in_form(lines[0], kind)
+    is_first = lines != [] and _is_in_form(lines[0], kind)
     if labels and is_first:
         return None  # a base model goes on with questions of its own
     if labels:
-        own = lines[labels[-1] :]
-        own[0] = _trimmed(_pattern("label").sub("", own[0], count=1))
-        return _answer_of_first(own[own[0] == "" :], kind)
-    if is_first or len(lines) == 1:
-        return _answer_of_first(lines, kind)
-    return _answer_of_last(lines, kind)
-
-
-def _answer_of_first(lines: list[str], kind: Kind) -> str | None:
-    """The answer in the first line, where the lines below explain it and say no other."""
-    for line in lines[1:]:
-        if _pattern("taken_back").search(line) or _answer_of_line(line, kind):
-            return None
-    return _answer_of_line(lines[0], kind) if lines else None
-
-
-def _answer_of_last(lines: list[str], kind: Kind) -> str | None:
-    """The answer in the last line, if that is a conclusion or the only line with an answer."""
-    *others, last = lines
-    if not _pattern("conclusion").match(last):
-        has_others = any(_answer_of_line(line, kind) for line in others)
-        if has_others or not _is_in_form(last, kind):
-            return None
-    return _answer_of_line(last, kind)
+        label, *below = lines[labels[-1] :]
+        value = _trimmed(_pattern("label").sub("", label, count=1))
+        lines = [value, *below] if value else below
+    if not lines:
+        return None
+    if labels or is_first or len(lines) == 1:
+        own, *others = lines
+        has_others = any(_pattern("taken_back").search(line) for line in others)
+    else:
+        *others, own = lines
+        has_others = not _is_in_form(own, kind)
+        if _pattern("conclusion").match(own):
+            has_others, others = False, []
+    has_others = has_others or any(_answer_of_line(line, kind) for line in others)
+    return None if has_others else _answer_of_line(own, kind)
 
 
 def _lines(text: str) -> list[str]:
@@ -275,30 +261,21 @@ def _in_form(match: Match, kind: Kind) -> str | None:
     """The answer in the form that was asked for."""
     if match.lastgroup in ("none", "denied"):
         return None if is_refusal(match.string) else NONE
-    text = next(filter(None, match.groupdict().values()))
+    text = match[str(match.lastgroup)]
     if kind == "order":
         order = "".join(re.findall("[0-3]", text))
         return order if _is_in_form(order, kind) else None
-    spans = re.sub(r"([0-9]{1,5}) ?(?:to|through|bis|à|[-–~]) ?([0-9]{1,5})", _listed, text)
-    numbers = {int(number) for number in re.findall("[0-9]+", spans)}
-    return " ".join(map(str, sorted(numbers))) or None
+    if kind == "measures":
+        return " ".join(map(str, sorted(measure_numbers(text, least=0) or ()))) or None
+    return str(int(text))
 
 
-def _listed(span: Match) -> str:
-    first, last = int(span[1]), int(span[2])
-    return " ".join(map(str, range(first, min(last, first + 999) + 1))) if last > first else "-"
-
-
-def _bare(stated: str, reasoned: bool) -> str:
-    """The answer without what does not count around it; nothing where it is too long for an
-    answer.
-    """
+def _bare(stated: str) -> str:
+    """The answer without what does not count around it."""
     text = stated.strip(_AROUND)
-    if len(text) > MAX_REPLY:
-        return ""
-    if not reasoned and (label := _pattern("answer_label").match(text)):
-        text = text[label.end() :]
-    return text.strip(_AROUND).removesuffix(".").strip(_AROUND)
+    if label := _pattern("answer_label").match(text):
+        text = text[label.end() :].strip(_AROUND)
+    return text.removesuffix(".").strip(_AROUND)
 
 
 def _stated(text: str, reasoned: bool) -> str:
