@@ -4,13 +4,13 @@ A statement goes from its label to the end, or to prose that follows. Its layout
 wrapped lines, bullets, numbers, a table, JSON, bold or a code fence; kinds of answers read lines.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
 from music_evals.scorers.readers.checking import after_label, statements
+from music_evals.scorers.readers.cleaning import read_json
 from music_evals.scorers.readers.words import Vocabulary
 
 _FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~)[\w-]*[ \t]*$\n?")
@@ -34,7 +34,7 @@ def marked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[st
     ['- up\\n- down', '- up']
     """
     start, end = re.search(r"(?m)^\s*[\[{]", text), max(text.rfind("]"), text.rfind("}")) + 1
-    if start and _from_json(text[start.start() : end]) is not None:
+    if start and read_json(text[start.start() : end]) is not None:
         yield text[start.start() : end]
     if is_long:
         yield after_label(text)
@@ -106,7 +106,7 @@ def laid_out(statement: str, column: str = "") -> str:
     'pop'
     """
     text = _FENCE.sub("", statement).strip()
-    content, pattern = _from_json(text), re.compile(column or "$.", re.IGNORECASE)
+    content, pattern = read_json(text), re.compile(column or "$.", re.IGNORECASE)
     if content is not None:
         with suppress(RecursionError):
             return _values(content, pattern)
@@ -131,15 +131,6 @@ def _without_numbers(lines: list[str]) -> list[str]:
     return [
         line[match.end() :] if match else line for line, match in zip(lines, matches, strict=True)
     ]
-
-
-def _from_json(text: str) -> Any:
-    """An array or object, else None."""
-    try:
-        content = json.loads(text, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError):
-        return None
-    return content if isinstance(content, list | dict) else None
 
 
 def _values(content: Any, own: re.Pattern[str]) -> str:

@@ -24,7 +24,6 @@ from music_evals.scorers.readers.written import (
     measures_of,
     read_all_measures,
     read_answer,
-    read_measures,
     read_option,
 )
 
@@ -156,7 +155,7 @@ def judge_written(
 
     An order is worth Kendall's penalised τ; measures are worth their F1, and 0 without an answer,
     except that ``paper`` takes no answer for "none". `joined` measures are read digit by digit, see
-    `read_measures`. With the texts of the `options`, an index is compared with them. A reply that
+    `read_answer`. With the texts of the `options`, an index is compared with them. A reply that
     was cut at the limit of tokens answers only by a label, with all of its value: its last line
     counts only for an index. ``paper`` reads it as any other.
 
@@ -168,30 +167,23 @@ def judge_written(
     if is_cut and protocol == "strict":
         reply = reply if kind == "index" else reply.rpartition("\n")[0]
         reply = reply if any(map(pattern("written", "label").match, reply.splitlines())) else ""
-    if kind == "measures":
-        answer = read_measures(reply, protocol, reasoned=reasoned, joined=joined)
-    else:
-        answer = read_answer(kind, reply, protocol, reasoned=reasoned)
+    answer = read_answer(kind, reply, protocol, reasoned=reasoned, joined=joined)
     if kind == "index" and protocol == "strict":
         answer = read_option(reply, options, answer)
     status, text, in_form, rule = answer
-    part, sound = _partial_value(kind, text, right), None
-    if protocol == "paper" and kind == "order":
-        part, sound = published_tau(text, right), part
-    elif protocol == "paper" and kind == "measures":
-        part = _partial_value(kind, "none" if text is None else text, right)
-        every = read_all_measures(reply, reasoned=reasoned, joined=joined)
-        sound = measure_f1(every, measures_of(right))
-    return Verdict(Reading(status, text, rule), right, part, in_form, sound)
-
-
-def _partial_value(kind: Kind, answer: str | None, right: str) -> float | None:
-    """What an order or measures are worth; None for answers that are right or wrong."""
+    part = sound = None
     if kind == "order":
-        return penalised_tau(answer, right)
+        part = penalised_tau(text, right)
+    if kind == "order" and protocol == "paper":
+        part, sound = published_tau(text, right), part
     if kind == "measures":
-        return measure_f1(None if answer is None else measures_of(answer), measures_of(right))
-    return None
+        named = None if text is None else measures_of(text)
+        if protocol == "paper":
+            named = named or frozenset()
+            every = read_all_measures(reply, reasoned=reasoned, joined=joined)
+            sound = measure_f1(every, measures_of(right))
+        part = measure_f1(named, measures_of(right))
+    return Verdict(Reading(status, text, rule), right, part, in_form, sound)
 
 
 def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

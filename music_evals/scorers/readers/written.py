@@ -69,12 +69,15 @@ def read_answer(
     protocol: Protocol = "strict",
     *,
     reasoned: bool = False,
+    joined: bool = False,
 ) -> Answer:
     """Read an answer of a kind.
 
     A number is in digits, without leading zeros by the strict reading; an index is a digit, 0 to 3;
     an order has four digits, and by the paper's reading may be none, such as ``0012`` or ``7``.
-    Measures: see `read_measures`.
+    Measures are numbers, each once and ascending, or ``none``; `measures_of` returns them as
+    integers. The paper's reading has one number at most. If measures are `joined`, as in ``2510``,
+    each of its digits is a measure, and 10 is one.
 
     Example:
         >>> read_answer("number", "024"), read_answer("number", "24 or 25").status
@@ -84,6 +87,9 @@ def read_answer(
         ('024', '2')
         >>> read_answer("order", "2031").text, read_answer("order", "It is 2011.", "paper").text
         ('2031', '2011')
+        >>> read_answer("measures", "7 4").text, read_answer("measures", "bars 3 and 15",
+        ...     "paper").text, read_answer("measures", "2510", joined=True).text
+        ('4 7', '15', '2 5 10')
     """
     text = clean_reply(reply)
     stated = _stated(text, reasoned)
@@ -99,6 +105,9 @@ def read_answer(
         if digits := _pattern(f"{kind}_run").findall(_stated(reply, reasoned).strip()[:MAX_REPLY]):
             answer = (digits[0] if taken == "first" else max(digits, key=len))[:MAX_DIGITS]
             rule = f"the {taken} {'digit 0 to 3' if kind == 'index' else 'run of digits'} in {rule}"
+    if joined and answer and answer.isdecimal():
+        digits = "".join(str(int(digit)) for digit in answer)
+        answer = " ".join(sorted({*_pattern("joined").findall(digits)}, key=int))
     if answer is not None:
         return Answer("answered", answer, in_form, rule)
     status: Status = "refused" if is_refusal(bare or stated) else "unreadable"
@@ -112,31 +121,7 @@ def read_answer(
 read_number = partial(read_answer, "number")
 read_index = partial(read_answer, "index")
 read_order = partial(read_answer, "order")
-
-
-def read_measures(
-    reply: str,
-    protocol: Protocol = "strict",
-    *,
-    reasoned: bool = False,
-    joined: bool = False,
-) -> Answer:
-    """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` returns
-    them as integers.
-
-    The paper's reading has one number at most. If measures are `joined`, as in ``2510``, each of
-    its digits is a measure, and 10 is one.
-
-    Example:
-        >>> read_measures("7 4").text, read_measures("None.").text, read_measures("bars 3 and 15",
-        ...     "paper").text
-        ('4 7', 'none', '15')
-    """
-    answer = read_answer("measures", reply, protocol, reasoned=reasoned)
-    if not joined or answer.text in (None, NONE):
-        return answer
-    digits = "".join(str(int(digit)) for digit in str(answer.text))
-    return answer._replace(text=" ".join(sorted(set(_pattern("joined").findall(digits)), key=int)))
+read_measures = partial(read_answer, "measures")
 
 
 def read_option(reply: str, options: Sequence[str], answer: Answer) -> Answer:
@@ -176,7 +161,7 @@ def read_all_measures(
     reply: str, *, reasoned: bool = False, joined: bool = False
 ) -> frozenset[int]:
     """Read every number in a reply, or every digit if measures are joined, as a measure; see
-    `read_measures`.
+    `read_answer`.
 
     Example:
         >>> sorted(read_all_measures("<think>4?</think>Bars 3 and 15."))
@@ -187,7 +172,7 @@ def read_all_measures(
 
 
 def measures_of(answer: str) -> frozenset[int]:
-    """Return the measures that an answer of `read_measures`, or a right answer, names; ValueError
+    """Return the measures that an answer of measures, or a right answer, names; ValueError
     for another text.
     """
     try:
