@@ -59,12 +59,13 @@ def make(name: str, _: str, vocabulary: Sequence[tuple[str, str]]) -> AnswerKind
         return [BETWEEN.join(named)] if named else []
 
     if name == "list":
-        return AnswerKind(name=name, read=read, score=_is_equal, is_list=True)
+        return AnswerKind(
+            read=read, score=lambda answer, reference: float(answer == reference), is_list=True
+        )
     return AnswerKind(
-        name=name,
         read=read,
         score=f1,
-        weight=_weight,
+        weight=lambda *sides: float(sum(len({*split_tags(side)}) for side in sides)),
         guesses=_commonest_tags,
         is_list=True,
         is_sure=True,
@@ -89,14 +90,6 @@ def f1(answer: str, reference: str) -> float:
     """
     given, expected = set(split_tags(answer)), set(split_tags(reference))
     return 2 * len(given & expected) / max(len(given) + len(expected), 1)
-
-
-def _weight(answer: str, reference: str) -> float:
-    return float(len({*split_tags(answer)}) + len({*split_tags(reference)}))
-
-
-def _is_equal(answer: str, reference: str) -> float:
-    return float(answer == reference)
 
 
 def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:

@@ -43,7 +43,6 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         read = partial(_read_pitch, argument)
     score = partial(_SCORES[name], argument)
     return AnswerKind(
-        name=f"{name}:{argument}",
         read=read,
         score=score,
         write=partial(_write, argument),

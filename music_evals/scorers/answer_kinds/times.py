@@ -36,9 +36,7 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         return _f_measure(name, given, expected, tolerance)
 
     guesses = _with_grids if name == "beats" else commonest
-    full_name = f"{name}:{argument}" if argument else name
     return AnswerKind(
-        name=full_name,
         read=read,
         score=score,
         guesses=guesses,

@@ -45,7 +45,7 @@ def make(name: str, *_: object) -> AnswerKind:
         is_valid = rows[:, 0].max() <= _LATEST and rows[:, -1].max() <= _HIGHEST[name]
         return [_text(rows[np.argsort(rows[:, 0], kind="stable")])] if is_valid else []
 
-    return AnswerKind(name=name, read=read, score=score, is_long=True)
+    return AnswerKind(read=read, score=score, is_long=True)
 
 
 def _row(line: str, width: int) -> list[float]:

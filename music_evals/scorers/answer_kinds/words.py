@@ -41,7 +41,7 @@ _NO_WORD = re.compile(r"[^\w\s']+")
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
     """Make ``text``, ``text:cer`` or ``name``."""
     if name == "name":
-        return AnswerKind(name=name, read=_read_name, score=_score_name)
+        return AnswerKind(read=_read_name, score=_score_name)
     is_cer = argument == "cer"
 
     def score(answer: str, reference: str) -> float:
@@ -52,11 +52,10 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         return float(count_errors(answer, reference, is_cer=is_cer)[1])
 
     return AnswerKind(
-        name="text:cer" if is_cer else "text",
         read=_read,
         score=score,
         weight=weight,
-        guesses=_with_nothing,
+        guesses=lambda references: ["", *commonest(references)],
         column="lyric|text|word|transcri",
         is_long=True,
     )
@@ -139,7 +138,3 @@ def _read_name(statement: str) -> list[str]:
 
 def _score_name(answer: str, reference: str) -> float:
     return float(is_same_name(answer, reference) is True)
-
-
-def _with_nothing(references: Sequence[str]) -> list[str]:
-    return ["", *commonest(references)]

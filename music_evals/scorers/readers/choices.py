@@ -48,8 +48,9 @@ LABELLED = "what follows the last label, such as “Final Answer:”"  # a rule
 
 # The signs of options are letters of a script that no reply has: one for an option that is named
 # surely, one for an option that a number, "yes" or letters in a row may name.
-_SURE = 0xA500
-_VAGUE = 0xA520
+_SURE = "".join(map(chr, range(0xA500, 0xA51A)))
+_VAGUE = "".join(map(chr, range(0xA520, 0xA53A)))
+_LETTERS_OF_SIGNS = str.maketrans(_SURE + _VAGUE, 2 * ascii_uppercase)
 _BOX = "ꘀ"
 _ACCIDENTALS = str.maketrans({"♭": "b", "♯": "#", "𝄫": "bb", "𝄪": "##"})
 
@@ -160,22 +161,19 @@ def _read_sentences(text: str, choices: "_Options") -> Reading | None:
         return _reading(mentioned, "the only option that is named and not denied", choices)
     denied = set().union(*map(choices.letters_denied, units))
     left = {*choices.letters} - denied
-    if len(left) != 1 or not denied or is_refusal(text):
-        return None
-    return Reading("answered", min(left), "the only option that is not denied")
+    if denied and len(left) == 1 and not is_refusal(text):
+        return Reading("answered", min(left), "the only option that is not denied")
+    return None
 
 
 def _corrected(text: str, choices: "_Options") -> Letters:
     """The option that the text behind the last "wait", "no" or "actually" comes to."""
     corrections = [*_pattern("taken_back").finditer(text)]
     for correction in reversed(corrections[-MAX_CORRECTIONS:]):
-        if not text[: correction.start()].strip():
-            continue
         units = _units(text[correction.end() :])
-        letters = _last(choices.letters_committed_to, units) or _last(
-            choices.letters_mentioned, units
-        )
-        if len(letters) == 1:
+        letters = _last(choices.letters_committed_to, units)
+        letters = letters or _last(choices.letters_mentioned, units)
+        if len(letters) == 1 and text[: correction.start()].strip():
             return letters
     return set()
 
@@ -276,19 +274,16 @@ class _Options:
 
     def _letter_of_part(self, words: str) -> str | None:
         """The only option of whose text these words are a part, at least three of them."""
-        if words.count(" ") < MIN_PART - 1:
-            return None
         letters = {letter for name, letter in self.names.items() if f" {words} " in f" {name} "}
-        return letters.pop() if len(letters) == 1 else None
+        is_long = words.count(" ") >= MIN_PART - 1
+        return letters.pop() if is_long and len(letters) == 1 else None
 
     def letters_of(self, name: str) -> Letters:
-        """The letters of signs, or a letter if there is such an option."""
-        if name[0] >= chr(_SURE):
-            return {self.letters[(ord(sign) - _SURE) % (_VAGUE - _SURE)] for sign in name}
-        return {name.upper()} & {*self.letters}
+        """The letters of signs, or letters of which there are options."""
+        return {*name.translate(_LETTERS_OF_SIGNS).upper()} & {*self.letters}
 
-    def _sign(self, letter: str, first: int = _SURE) -> str:
-        return chr(first + self.letters.index(letter))
+    def _sign(self, letter: str, signs: str = _SURE) -> str:
+        return signs[self.letters.index(letter)]
 
     def with_signs(self, text: str) -> str:
         """A text with signs for the options that it names."""
@@ -314,9 +309,8 @@ class _Options:
 
     def _mark_bracketed(self, match: Match) -> str:
         letter = match["letter"].upper()
-        if match["before"] or match["pitch"] or letter not in self.letters:
-            return match[0]
-        return f" {self._sign(letter)} "
+        is_note = match["before"] or match["pitch"]
+        return match[0] if is_note or letter not in self.letters else f" {self._sign(letter)} "
 
     def _mark_text(self, match: Match) -> str:
         name = self.texts_to_mark[(match.lastindex or 1) - 1]
@@ -354,25 +348,21 @@ class _Options:
         return match["noun"] + self._sign(letter) if letter in self.letters else match[0]
 
     def _mark_indexed(self, match: Match) -> str:
-        number = int(match["name"])
+        letters = self.letters[int(match["name"]) - 1 :]
         is_text = any(match["name"] in name for name in self.names)
-        if is_text or number > len(self.letters):
-            return match[0]
-        return match["noun"] + self._sign(self.letters[number - 1])
+        return match[0] if is_text or not letters else match["noun"] + self._sign(letters[0])
 
     def _mark_ordinal(self, match: Match) -> str:
-        number = int(str(match.lastgroup)[1:])
-        if number > len(self.letters):
-            return match[0]
-        return f" {self._sign(self.letters[number - 1])} "
+        letters = self.letters[int(str(match.lastgroup)[1:]) - 1 :]
+        return f" {self._sign(letters[0])} " if letters else match[0]
 
     def _mark_group(self, match: Match) -> str:
         letters = [self.letters_of(name) for name in _pattern("one_name").findall(match[0])]
         if not all(letters):
             return match[0]  # these are notes
         named = sorted(set().union(*letters))
-        first = _SURE if len(named) == 1 else _VAGUE
-        return "".join(self._sign(letter, first) for letter in named)
+        signs = _SURE if len(named) == 1 else _VAGUE
+        return "".join(self._sign(letter, signs) for letter in named)
 
     def letters_stated(self, statement: str) -> Letters:
         """The options that a statement names at its beginning, or else in its first sentence."""
@@ -381,7 +371,7 @@ class _Options:
         first = _pattern("unit").split(statement)[0]
         if match := _pattern("stated").match(statement):
             letters = self.letters_of(match["name"])
-            is_vague = match["name"] >= chr(_VAGUE) and is_refusal(self.without_signs(first))
+            is_vague = match["name"] >= _VAGUE[0] and is_refusal(self.without_signs(first))
             return set() if is_vague else letters
         return self.letters_committed_to(first) or self.letters_mentioned(first)
 
@@ -396,23 +386,21 @@ class _Options:
         for clause in clauses:
             matches += [_pattern(form).search(clause) for form in _FORMS]
         names = [match["name"] for match in matches if match and not _is_note(match)]
-        letters = self._letters_of_all(name for name in names if name.upper() not in self.ambiguous)
+        sure = [name for name in names if name.upper() not in self.ambiguous]
+        letters = self.letters_of("".join(sure))
         return set() if len(letters) == len(self.letters) > 2 else letters
 
     def letters_mentioned(self, unit: str) -> Letters:
         """The options that a sentence names surely, or several of them in a row, and does not
         deny.
         """
-        return self._letters_of_all(_pattern("mention").findall(" ".join(self._clauses(unit))))
+        return self.letters_of("".join(_pattern("mention").findall(" ".join(self._clauses(unit)))))
 
     def letters_denied(self, unit: str) -> Letters:
         """The options that a sentence denies."""
         clauses = [clause for clause in _pattern("clause").split(unit) if len(clause) <= MAX_DENIAL]
         denials = " ; ".join(clause for clause in clauses if _pattern("denied").search(clause))
-        return self._letters_of_all(_pattern("mention_or_letter").findall(denials))
-
-    def _letters_of_all(self, names: Iterable[str]) -> Letters:
-        return set().union(*map(self.letters_of, names))
+        return self.letters_of("".join(_pattern("mention_or_letter").findall(denials)))
 
     def _clauses(self, unit: str) -> list[str]:
         """The clauses of a sentence that name an option and say what is so: none that denies,
@@ -421,7 +409,7 @@ class _Options:
         clauses = []
         for clause in _pattern("clause").split(unit):
             is_denied = _pattern("denied").search(clause) or _pattern("supposed").search(clause)
-            is_named = self._letters_of_all(_pattern("names").findall(clause))
+            is_named = self.letters_of("".join(_pattern("names").findall(clause)))
             if is_named and not is_denied and not is_refusal(self.without_signs(clause)):
                 clauses.append(clause)
         return clauses
@@ -435,10 +423,8 @@ class _Options:
 
 def _is_note(match: Match) -> bool:
     """Whether a letter is the name of a note, because the words before speak of one."""
-    return (
-        match["name"].isascii()
-        and _pattern("pitch").search(match.string[: match.start("name")]) is not None
-    )
+    ahead = match.string[: match.start("name")]
+    return match["name"].isascii() and _pattern("pitch").search(ahead) is not None
 
 
 _options = lru_cache(maxsize=1_000)(_Options)

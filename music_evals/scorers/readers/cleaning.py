@@ -2,8 +2,8 @@
 
 `clean_reply` removes a model's thinking and the tokens by which a chat template marks turns; what
 remains may be music. `plain_letters` also folds the forms of characters, for readers of words and
-letters, and `read_json` is for replies in JSON. `make_replies_valid` is for the provider of a model,
-whose replies can be no valid Unicode.
+letters, and `read_json` is for replies in JSON. `make_replies_valid` is for the provider of a
+model, whose replies can be no valid Unicode.
 """
 
 import json
