@@ -27,15 +27,12 @@ from music_evals.scorers.readers.words import folded
 
 _MOST = 20_000  # characters of an answer
 # Marks of sections and times, and lines in brackets.
-_NOT_SUNG = re.compile(r"\[[^\]\n]{0,40}\]|(?m:^\([^()\n]{0,200}\)$)")
 _LEAD = re.compile(
     r"(?i)\A[^\n:：]{0,120}(?:lyrics|words|transcri|sings?\b|singer|text|歌[词詞])[^\n:：]{0,80}[:：]"
 )
 _QUOTED = re.compile(r"[^\n:：]{0,120}[:：]\s*[„“\"](?P<words>[^“”„\"]+)[“”\"][^\n]{0,200}")
 # A paragraph of one line behind the words, which unlike them is a sentence.
-_REMARK = re.compile(r"(?s)(?P<words>.*[^.!?)\n])\n\s*\n[^\n]*[.!)]")
 _MOST_OF_NAME = 12  # words
-_NO_WORD = re.compile(r"[^\w\s']+")
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
@@ -68,7 +65,7 @@ def plain_words(text: str) -> str:
     "don't stop me now"
     """
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    return " ".join(_NO_WORD.sub(" ", folded).split())
+    return " ".join(re.sub(r"[^\w\s']+", " ", folded).split())
 
 
 @cache
@@ -122,8 +119,8 @@ def _read(statement: str) -> list[str]:
 
         with suppress(Pysubs2Error):
             text = "\n".join(event.plaintext for event in SSAFile.from_string(text))
-    text = _NOT_SUNG.sub("", text).strip()
-    if remark := _REMARK.fullmatch(text):
+    text = re.sub(r"\[[^\]\n]{0,40}\]|(?m:^\([^()\n]{0,200}\)$)", "", text).strip()
+    if remark := re.fullmatch(r"(?s)(?P<words>.*[^.!?)\n])\n\s*\n[^\n]*[.!)]", text):
         text = remark["words"]
     if quoted := _QUOTED.fullmatch(text):
         text = quoted["words"]

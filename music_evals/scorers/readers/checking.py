@@ -334,7 +334,7 @@ def _agreement(values: set[Any], expected: set[Any], answer_type: str) -> tuple[
     """The values that are among the expected ones, the expected ones that they meet, and the values
     that only a musician can judge.
     """
-    agree = _AGREE.get(answer_type, eq)
+    agree: _Agree = _AGREE.get(answer_type, eq)
     right, met, undecided = set(), set(), set()
     for value, other in product(values, expected):
         agrees = value == other or agree(value, other)

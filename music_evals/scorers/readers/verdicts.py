@@ -28,7 +28,6 @@ from music_evals.scorers.readers.written import (
 )
 
 _MAX_SHORT = 20_000  # characters of a reply's end in which a short answer is looked for
-_ANSWER = re.compile(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})")
 
 
 class Verdict(NamedTuple):
@@ -124,7 +123,7 @@ def judge_short(reply: str, right: str) -> Verdict:
     """
     reply = clean_reply(reply)[-_MAX_SHORT:]
     lines = reply.strip().splitlines()
-    if labelled := _ANSWER.findall(reply):
+    if labelled := re.findall(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})", reply):
         reading = Reading("answered", labelled[-1].strip(" .*`"), "what follows the last label")
     elif len(lines) == 1 and len(lines[0]) <= 300:
         reading = Reading("answered", lines[0].strip(" .*`"), "the whole reply")

@@ -106,8 +106,8 @@ def read_answer(
             answer = (digits[0] if taken == "first" else max(digits, key=len))[:MAX_DIGITS]
             rule = f"the {taken} {'digit 0 to 3' if kind == 'index' else 'run of digits'} in {rule}"
     if joined and answer and answer.isdecimal():
-        digits = "".join(str(int(digit)) for digit in answer)
-        answer = " ".join(sorted({*_pattern("joined").findall(digits)}, key=int))
+        named = _pattern("joined").findall("".join(str(int(digit)) for digit in answer))
+        answer = " ".join(sorted({*named}, key=int))
     if answer is not None:
         return Answer("answered", answer, in_form, rule)
     status: Status = "refused" if is_refusal(bare or stated) else "unreadable"
