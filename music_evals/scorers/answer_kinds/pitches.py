@@ -10,7 +10,8 @@ Source: arXiv 2605.26176, section 3.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -32,23 +33,25 @@ _LABELLED = re.compile(
 _COLUMNS = {"midi": "midi", "name": "note|pitch|name", "hz": "hz|freq"}
 _MOST = 500  # pitches of an answer
 _SHARE_OF_HZ = 0.01
+_TOLERANCES = {"set": (1.0, 0.0), "sequence": (0.0, 1.0), "voice": (_SHARE_OF_HZ, 0.0)}
+"""How far a frequency may be from that of the nearest note: a share of it, and Hz."""
 
 Span = tuple[int, int, float]
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
     """Make ``pitch``, ``sequence``, ``voice`` or ``set`` in a spelling."""
-    read: Callable[[str], list[str]] = partial(_read_list, argument, name == "set")
-    if name == "pitch":
-        read = partial(_read_pitch, argument)
-    score = partial(_SCORES[name], argument)
-    return AnswerKind(
-        read=read,
-        score=score,
+    kind = AnswerKind(
+        read=partial(_read_list, name, argument),
+        score=partial(_score_list, name, argument),
         write=partial(_write, argument),
-        is_list=name != "pitch",
+        is_list=True,
         column=_COLUMNS[argument],
     )
+    if name != "pitch":
+        return kind
+    read, score = partial(_read_pitch, argument), partial(_score_pitch, argument)
+    return replace(kind, read=read, score=score, is_list=False)
 
 
 def frequency(midi: Any) -> Any:
@@ -81,11 +84,11 @@ def _read_pitch(spelling: str, statement: str) -> list[str]:
     return [f"{value:g}" for value in dict.fromkeys(value for *_, value in with_unit or spans)]
 
 
-def _read_list(spelling: str, is_set: bool, statement: str) -> list[str]:
+def _read_list(name: str, spelling: str, statement: str) -> list[str]:
     values = single_run(*_placed(spelling, affirmed(folded(statement))))
     if not values or len(values) > _MOST:
         return []
-    if is_set:
+    if name == "set":
         values = sorted(set(values))
     return [" ".join(f"{value:g}" for value in values)]
 
@@ -122,32 +125,14 @@ def _score_pitch(spelling: str, answer: str, reference: str) -> float:
     return float(given == expected)
 
 
-def _score_set(spelling: str, answer: str, reference: str) -> float:
-    return float({*_notes(spelling, answer, 0.0, 1.0)} == {*map(int, reference.split())})
-
-
-def _score_sequence(
-    hertz: float, share: float, spelling: str, answer: str, reference: str
-) -> float:
+def _score_list(name: str, spelling: str, answer: str, reference: str) -> float:
     expected = [*map(int, reference.split())]
-    return note_f1(_notes(spelling, answer, hertz, share), expected, in_order=True)
-
-
-def _notes(spelling: str, answer: str, hertz: float, share: float) -> list[int]:
-    """The MIDI numbers of an answer; of frequencies the nearest ones, -1 for a note that is further
-    than some Hz and a share of its frequency.
-    """
-    numbers = np.array(answer.split(), float)
-    notes = numbers
+    numbers = notes = np.array(answer.split(), float)
     if spelling == "hz":
         nearest = np.round(69 + 12 * np.log2(np.maximum(numbers, 1) / 440))
-        notes = np.where(np.isclose(numbers, frequency(nearest), share, hertz), nearest, -1)
-    return [int(note) for note in notes]
-
-
-_SCORES: dict[str, Callable[[str, str, str], float]] = {
-    "pitch": _score_pitch,
-    "set": _score_set,
-    "sequence": partial(_score_sequence, 1.0, 0.0),
-    "voice": partial(_score_sequence, 0.0, _SHARE_OF_HZ),
-}
+        is_near = np.isclose(numbers, frequency(nearest), *_TOLERANCES[name])
+        notes = np.where(is_near, nearest, -1)
+    given = [int(note) for note in notes]
+    if name == "set":
+        return float({*given} == {*expected})
+    return note_f1(given, expected, in_order=True)

@@ -61,7 +61,7 @@ AnswerType = Literal[
     "cadence", "name", "text",
 ]  # fmt: skip
 ANSWER_TYPES: tuple[AnswerType, ...] = get_args(AnswerType)
-READERS: dict[str, Callable[[str], Extraction]] = {
+READERS = {
     "pitch": read_pitches,
     "pitches": read_pitches,
     "key": read_keys,
