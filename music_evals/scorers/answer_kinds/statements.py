@@ -72,13 +72,12 @@ def _block(text: str) -> str:
     lines: list[str] = []
     is_new = has_items = False
     for line in text.strip().splitlines():
-        is_item = _BULLET.match(line) or _NUMBER.match(line)
+        is_item = bool(_BULLET.match(line) or _NUMBER.match(line))
         is_other = is_new and (has_items or re.match(r"\W{0,4}[A-Z][\w ]{2,30}[:：]", line))
-        is_prose = line.strip() and not is_item and (is_other or _is_prose(line))
-        if lines and is_prose:
-            break
         is_new = not line.strip()
-        has_items = has_items or bool(is_item)
+        if lines and not is_new and not is_item and (is_other or _is_prose(line)):
+            break
+        has_items = has_items or is_item
         lines.append(line)
     return "\n".join(lines).strip()
 

@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from string import ascii_uppercase
+from typing import Any
 
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.chords import other_names
@@ -56,7 +57,6 @@ _ACCIDENTALS = str.maketrans({"♭": "b", "♯": "#", "𝄫": "bb", "𝄪": "##"
 
 
 _BRACKETS = str.maketrans("[]{}<>【】〔〕（）", "()()()()()()")
-_BOXES = (("☐", "✗ "), ("[ ]", "✗ "), ("☑", "✓ "), ("☒", "✓ "), ("[x]", "✓ "), ("[X]", "✓ "))
 _FORMS = ("chosen_name", "name_right", "but_name", "is_name", "so_name")
 
 
@@ -249,9 +249,9 @@ class _Options:
         self.marked_texts = re.compile("|".join(map(_name_pattern, self.texts_to_mark)) or "$.")
         self.ambiguous = {*self.letters} & {name.upper() for name in self.names}
         matches = map(_pattern("yes_or_no").match, options)
-        answers = [str(match.lastgroup) if match else "" for match in matches]
-        self.yes_no: dict[str, str] = {}
-        if sorted(answers) == ["no", "yes"]:
+        answers = [match and match.lastgroup for match in matches]
+        self.yes_no: dict[str | None, str] = {}
+        if {*answers} == {"no", "yes"} and len(answers) == 2:
             self.yes_no = dict(zip(answers, self.letters, strict=True))
 
     def _letters_by_name(self, names_of: Callable[[str], Iterable[str]]) -> dict[str, Letters]:
@@ -287,25 +287,26 @@ class _Options:
 
     def with_signs(self, text: str) -> str:
         """A text with signs for the options that it names."""
-        text = _pattern("sign").sub("", text)
-        for box, verdict in _BOXES:
-            text = text.replace(box, verdict)
-        text = _pattern("box").sub(f" {_BOX}", text)
-        text = _pattern("markup").sub(" ", text)
-        text = _pattern("letter_and_note").sub(self._mark_letter_and_note, _with_accidentals(text))
-        if _pattern("bracketed_letter").search(text):
-            text = _pattern("bracketed").sub(self._mark_bracketed, text)
-        text = _pattern("quotes").sub(" ", text).translate(_BRACKETS)
-        text = self.marked_texts.sub(self._mark_text, text)
-        if self.yes_no:
-            text = _pattern("yes_or_no").sub(self._mark_yes_no, text)
-        text = _pattern("letter_and_text").sub(self._mark_letter_and_text, text)
-        text = _pattern("listed_notes").sub(self._without_notes, text)
-        text = _pattern("named").sub(self._mark_named, text)
-        text = _pattern("indexed").sub(self._mark_indexed, text)
-        if _pattern("ordinal_noun").search(text):
-            text = _pattern("ordinals").sub(self._mark_ordinal, text)
-        return _pattern("group").sub(self._mark_group, text)
+        text = re.sub(r"☐|\[ \]", "✗ ", _pattern("sign").sub("", text))
+        text = re.sub(r"[☑☒]|\[[xX]\]", "✓ ", text)
+        text = _replaced(text, ("box", f" {_BOX}"), ("markup", " "))
+        text = _replaced(
+            _with_accidentals(text),
+            ("letter_and_note", self._mark_letter_and_note),
+            ("bracketed", self._mark_bracketed),
+            ("quotes", " "),
+        )
+        text = self.marked_texts.sub(self._mark_text, text.translate(_BRACKETS))
+        return _replaced(
+            text,
+            ("yes_or_no", self._mark_yes_no),
+            ("letter_and_text", self._mark_letter_and_text),
+            ("listed_notes", self._without_notes),
+            ("named", self._mark_named),
+            ("indexed", self._mark_indexed),
+            ("ordinals", self._mark_ordinal),
+            ("group", self._mark_group),
+        )
 
     def _mark_bracketed(self, match: Match) -> str:
         letter = match["letter"].upper()
@@ -319,7 +320,8 @@ class _Options:
         return f" {self._sign(self.names[name], _VAGUE if is_vague else _SURE)} "
 
     def _mark_yes_no(self, match: Match) -> str:
-        return f" {self._sign(self.yes_no[str(match.lastgroup)], _VAGUE)}"
+        letter = self.yes_no.get(match.lastgroup)
+        return f" {self._sign(letter, _VAGUE)}" if letter else match[0]
 
     def _mark_letter_and_text(self, match: Match) -> str:
         letter, sign = match["letter"].upper(), match["sign"]
@@ -366,8 +368,7 @@ class _Options:
 
     def letters_stated(self, statement: str) -> Letters:
         """The options that a statement names at its beginning, or else in its first sentence."""
-        if self.yes_no:
-            statement = _pattern("yes_or_no").sub(self._mark_yes_no, statement)
+        statement = _pattern("yes_or_no").sub(self._mark_yes_no, statement)
         first = _pattern("unit").split(statement)[0]
         if match := _pattern("stated").match(statement):
             letters = self.letters_of(match["name"])
@@ -419,6 +420,13 @@ class _Options:
         return _pattern("spaced_sign").sub(
             lambda match: f" {self.texts[min(self.letters_of(match[1]))]} ", text
         )
+
+
+def _replaced(text: str, *replacements: tuple[str, Any]) -> str:
+    """A text with the matches of patterns replaced, one pattern after the other."""
+    for name, replacement in replacements:
+        text = _pattern(name).sub(replacement, text)
+    return text
 
 
 def _is_note(match: Match) -> bool:

@@ -42,7 +42,7 @@ def read_clefs(text: str) -> Extraction:
     )
 
 
-_ROMAN_ALONE = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+_ROMAN_ALONE = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"]
 
 
 def read_numbers(text: str) -> Extraction:
@@ -52,15 +52,17 @@ def read_numbers(text: str) -> Extraction:
     if (alone := text.strip(" .")) in _ROMAN_ALONE:
         return extraction(text, [(0, len(text), Fraction(_ROMAN_ALONE.index(alone) + 1))])
     text = rewritten(text, "numbers")
-    plain, counted = [], []
-    for match in _pattern("number").finditer(text):
-        number = Fraction(match["top"]) / int(match["bottom"] or 1)
-        counted.append((match.start(), match.end(), number))
-        if match["where"] is None and match["place"] is None:
-            plain.append(counted[-1])
-    if not plain and extraction(text, counted).is_pure:
-        return extraction(text, counted)
-    return extraction(text, plain)
+
+    def number(match: Match) -> Fraction:
+        return Fraction(match["top"]) / int(match["bottom"] or 1)
+
+    counted = extract(text, _pattern("number"), number)
+    plain = extract(
+        text,
+        _pattern("number"),
+        lambda match: None if match["where"] or match["place"] else number(match),
+    )
+    return counted if counted.is_pure and not plain.values else plain
 
 
 def read_measures(text: str) -> Extraction:

@@ -190,8 +190,10 @@ def _chinese_number(match: Match) -> str:
         return "".join(map(str, values))
     total = digit = 0
     for value in values:
-        total += (digit or 1) * value if value >= 10 else 0
-        digit = value if value < 10 else 0
+        if value < 10:
+            digit = value
+        else:
+            total, digit = total + (digit or 1) * value, 0
     return str(total + digit)
 
 
