@@ -99,16 +99,18 @@ def count_errors(
     """
     import jiwer
 
-    texts = [plain_words(text)[:_MOST] for text in (reference, answer)]
-    if not is_raw:
-        texts = [normal_words(text[:_MOST], is_cer=is_cer) for text in (reference, answer)]
+    sides = (reference, answer)
+    if is_raw:
+        texts = [plain_words(text)[:_MOST] for text in sides]
+    else:
+        texts = [normal_words(text[:_MOST], is_cer=is_cer) for text in sides]
     expected, given = (text.replace(" ", "") if is_cer else text for text in texts)
     if not expected:
         return 0, 1
     compare = jiwer.process_characters if is_cer else jiwer.process_words
     counted = compare(expected, given)
-    length = counted.hits + counted.substitutions + counted.deletions
-    return counted.substitutions + counted.deletions + counted.insertions, length
+    length = len(counted.references[0])
+    return length - counted.hits + counted.insertions, length
 
 
 def _read(statement: str) -> list[str]:

@@ -72,9 +72,9 @@ def read_measures(text: str) -> Extraction:
         return extraction(text, [(0, len(text), measure_numbers(bare["list"]))])
 
     def value(match: Match) -> Hashable:
-        numbers = measure_numbers(match["list"])
-        is_open = match["open"] is not None and numbers is not None and len(numbers) == 1
-        return ("from", *numbers) if is_open and numbers else numbers
+        numbers = measure_numbers(match["list"]) or ()
+        is_open = match["open"] and len(numbers) == 1
+        return ("from", *numbers) if is_open else numbers or None
 
     reading = extract(text, _pattern("measures"), value)
     if any(isinstance(value, tuple) for value in reading.values):

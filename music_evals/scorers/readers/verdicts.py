@@ -98,12 +98,12 @@ def judge_option(
         reading = READERS[official](reply, shown, order.index(place))
     else:
         reading = read_choice(reply, shown, is_cut=is_cut)
-        if reading.answer is None and shown.count(options[place]) > 1:
-            # A text that stands twice names no letter; without its copies it is that of the right
-            # option.
-            unique = ["" if text == options[place] else text for text in shown]
-            unique[order.index(place)] = options[place]
-            reading = read_choice(reply, unique, is_cut=is_cut)
+    if not official and reading.answer is None and shown.count(options[place]) > 1:
+        # A text that stands twice names no letter; without its copies it is that of the right
+        # option.
+        copies = [at for at in order if at != place and options[at] == options[place]]
+        unique = ["" if at in copies else options[at] for at in order]
+        reading = read_choice(reply, unique, is_cut=is_cut)
     if reading.answer is None:
         return Verdict(reading, right)
     taken = order[ascii_uppercase.index(reading.answer)]

@@ -91,8 +91,9 @@ def rewritten(text: str, table: str) -> str:
 @cache
 def _translation(table: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
     """A pattern with a group per word of a table of `terms.toml`, and the English of each group."""
-    words = [(re.escape(name.strip()), name) for name in TERMS[table]]
-    words += [(word, name) for name, synonyms in TERMS[table].items() for word in synonyms]
+    words = []
+    for name, synonyms in TERMS[table].items():
+        words += [(word, name) for word in (re.escape(name.strip()), *synonyms)]
     # The longest first, up to what is optional: "dominant seventh" before "dominant(?: chord)?".
     words.sort(key=lambda pair: len(pair[0].partition("(?")[0]), reverse=True)
     groups, names = [], []
