@@ -31,15 +31,14 @@ from music_evals.scorers.metrics.estimates import (
     share,
 )
 from music_evals.scorers.metrics.resampling import Floats, bootstrap_interval
-from music_evals.scorers.readers.fields import FORM, judge_field
 from music_evals.scorers.readers.verdicts import Verdict
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
     answer_collapse,
+    judge_sample,
     main_metric,
     make_score,
-    read_reply,
     readings,
     required_metadata,
     sample_metric,
@@ -176,9 +175,7 @@ def typed_answer() -> Scorer:
         judge = partial(
             judge_typed, right=right, kind=kind, is_cut=was_cut(state.output.stop_reason)
         )
-        if state.metadata.get(FORM) == "schema":
-            judge = partial(judge_field, right=right, judge=judge)
-        verdict = await read_reply(judge, state.output.completion)
+        verdict = await judge_sample(state, judge, right)
         return _typed_score(state, kind, verdict, facts)
 
     return score

@@ -123,7 +123,7 @@ def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = Fals
         return Verdict(Reading("empty"), right, kind.score("", right))
     if is_cut and not kind.is_long:
         text = text.rpartition("\n")[0]
-    marked = marked_statements(text, is_list=kind.is_list, is_long=kind.is_long)
+    marked = marked_statements(text, kind)
     readings = (_read(statement, kind, "behind a label") for statement in marked)
     reading = next(filter(None, readings), None)
     if reading is None:
@@ -135,7 +135,7 @@ def _read_unmarked(text: str, kind: AnswerKind) -> Reading:
     """Read a reply without a label; one that refuses gives no answer in passing."""
     if refuses(text):
         return Reading("refused")
-    for statement in unmarked_statements(text, is_list=kind.is_list, is_long=kind.is_long):
+    for statement in unmarked_statements(text, kind):
         reading = _read(statement, kind, "in the reply")
         is_short = statement == text.strip() and len(statement) <= _SHORT
         is_sure = kind.is_sure or not kind.is_list or is_short

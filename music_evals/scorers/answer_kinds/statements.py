@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.readers.checking import after_label, statements
 from music_evals.scorers.readers.cleaning import read_json
 from music_evals.scorers.readers.words import Vocabulary
@@ -22,21 +23,17 @@ _WORDS_OF_PROSE = 5
 _ANSWERS = ("answer", "final_answer", "value", "result", "response", "output")  # fields of JSON
 
 
-def marked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[str]:
-    """Yield what a reply marks as its answer, the last first; of a list all, else one line first.
-
-    >>> [*marked_statements("Final Answer:\\n- up\\n- down", is_list=True, is_long=False)]
-    ['- up\\n- down', '- up']
-    """
+def marked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
+    """Yield what a reply marks as its answer, the last first; of a list all, else one line first."""
     start, end = re.search(r"(?m)^\s*[\[{]", text), max(text.rfind("]"), text.rfind("}")) + 1
     if start and read_json(text[start.start() : end]) is not None:
         yield text[start.start() : end]
-    if is_long:
+    if kind.is_long:
         yield after_label(text)
         return
     for statement in statements(text, marked_only=True):
         block, line = _block(statement), statement.strip().partition("\n")[0]
-        yield from (block, line) if is_list or line[:1] in "|`" else (line, block)
+        yield from (block, line) if kind.is_list or line[:1] in "|`" else (line, block)
 
 
 def answer_in_line(reply: str, options: Sequence[str] = ()) -> str:
@@ -55,12 +52,12 @@ def answer_in_line(reply: str, options: Sequence[str] = ()) -> str:
     return reply.removesuffix(below) + laid_out(block)
 
 
-def unmarked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[str]:
+def unmarked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
     """Yield where a reply without a label may have its answer; a list may follow a colon."""
-    if is_long:
+    if kind.is_long:
         yield text
         return
-    if is_list:
+    if kind.is_list:
         leads = [*re.finditer(r"(?m)^[^|\n]{0,200}[:：][^\w\n]{0,4}\n+", text)]
         yield from (_block(text[lead.end() :]) for lead in leads[-1:])
         yield _block(text)

@@ -300,11 +300,10 @@ def _is_committed(extraction: Extraction) -> bool:
     """Whether no word beside the first value makes another one of it, nor offers another."""
     text, first, last = extraction.text, extraction.spans[0], extraction.spans[-1]
     before, after = text[: first[0]][-60:], text[last[1] :][:60]
-    if _pattern("is_turned_before").search(before):
-        return False
-    if _pattern("is_turned_after").match(text, first[1]):
-        return False
-    return len(extraction.values) > 1 or not _pattern("choice").search(f"{before} {after}")
+    is_turned = _pattern("is_turned_before").search(before)
+    is_turned = is_turned or _pattern("is_turned_after").match(text, first[1])
+    has_others = first is last and _pattern("choice").search(f"{before} {after}")
+    return not is_turned and not has_others
 
 
 def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Checked:
