@@ -102,7 +102,12 @@ def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
     marked, _, rest = marked.partition(". ")
     # A line may say why its tag is named, or that it is not there.
     marked = re.sub(r"(?m)^[^\w\n]*[\ue000-\uf8ff][ |:]+(?:no|false|absent)$\n?", "", marked)
-    marked = _REASON.sub(r"\1", marked)
+    names = [] if re.search(_TAG, rest) else _names_in(_REASON.sub(r"\1", marked))
+    return [name.translate(vocabulary.tags_of_signs) for name in names]
+
+
+def _names_in(marked: str) -> list[str]:
+    """The signs of tags, and other names, that a text lists; nothing if it is prose."""
     names, unknown = [], []
     for piece in filterfalse(_FILLER.fullmatch, _SEPARATORS.split(marked)):
         match = _NAMED.fullmatch(piece.strip()[:_LONGEST])
@@ -110,9 +115,7 @@ def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
         if not match:
             unknown.append(piece)
     is_prose = any(len(piece.split()) > _MOST_WORDS or _NO_TAG.search(piece) for piece in unknown)
-    if is_prose or re.search(_TAG, rest) or not len(unknown) < len(names) <= _MOST_TAGS:
-        return []
-    return [name.translate(vocabulary.tags_of_signs) for name in names]
+    return names if len(unknown) < len(names) <= _MOST_TAGS and not is_prose else []
 
 
 def _commonest_tags(references: Sequence[str]) -> list[str]:

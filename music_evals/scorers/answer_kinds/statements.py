@@ -24,7 +24,9 @@ _ANSWERS = ("answer", "final_answer", "value", "result", "response", "output")  
 
 
 def marked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
-    """Yield what a reply marks as its answer, the last first; of a list all, else one line first."""
+    """Yield what a reply marks as its answer, the last first: of a list all, else one line
+    first.
+    """
     start, end = re.search(r"(?m)^\s*[\[{]", text), max(text.rfind("]"), text.rfind("}")) + 1
     if start and read_json(text[start.start() : end]) is not None:
         yield text[start.start() : end]
@@ -103,14 +105,19 @@ def laid_out(statement: str, column: str = "") -> str:
             return _values(content, pattern)
     lines = re.sub(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)", "", text).splitlines()
     if len(lines) > 2 and "|" in lines[0] and re.fullmatch(r"[\s|:]*-[\s|:-]*", lines[1]):
-        rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
-        own = [place for place, name in enumerate(rows[0]) if pattern.search(name)]
-        if len(own) == 1 and len(rows[0]) > _COLUMNS:
-            rows = [row[own[0] :][:1] for row in rows]
-        lines = [" | ".join(row) for row in rows[2:]]
+        lines = _column(lines, pattern)
     elif len(lines) == 1:
         lines = re.sub(r"(?<=\S)[ ,;]+(?=\d{1,3}\)\s)", "\n", lines[0]).splitlines()
     return "\n".join(_without_numbers([_BULLET.sub("", line).strip() for line in lines]))
+
+
+def _column(lines: list[str], own: re.Pattern[str]) -> list[str]:
+    """The rows of a table; of many columns only the one with the answer, if one has its heading."""
+    heading, _, *rows = [[*map(str.strip, line.strip().strip("|").split("|"))] for line in lines]
+    places = [place for place, name in enumerate(heading) if own.search(name)]
+    if len(places) == 1 and len(heading) > _COLUMNS:
+        rows = [row[places[0] :][:1] for row in rows]
+    return [" | ".join(row) for row in rows]
 
 
 def _without_numbers(lines: list[str]) -> list[str]:

@@ -200,16 +200,26 @@ def _check_statement(answer: str, expected: str, answer_type: str) -> Checked:
     is_none = expected.rstrip(". ").lower() in _NONE
     if answer_type == "yes_no":
         return _check_yes_no(answer, "No" if is_none else expected)
+    return _check_value(answer, "" if is_none else expected, answer_type, read)
+
+
+def _check_value(
+    answer: str, expected: str, answer_type: str, read: Callable[[str], Extraction]
+) -> Checked:
+    """Compare an answer with the value that is expected, or with none."""
     # "No sharps or flats, so C major" names a key.
     is_absent = is_absence(answer) and not read(answer.partition(",")[2]).values
-    if is_none and not is_absent:
+    if not expected and is_absent:
+        return _RIGHT
+    if not expected:
         is_sure = read(answer).values and not _pattern("unsure").search(answer)
         return _WRONG if is_sure else _UNREADABLE
-    if read is _nothing and not is_none:
+    if read is _nothing:
         return _check_term(answer, expected)
+    reference = read(expected)
     if is_absent:
-        return _VERDICTS[is_none or read(expected).values == (Fraction(0),)]
-    return _compare(read(affirmed(answer)), read(expected), answer_type)
+        return _VERDICTS[reference.values == (Fraction(0),)]
+    return _compare(read(affirmed(answer)), reference, answer_type)
 
 
 def _nothing(text: str) -> Extraction:
@@ -318,12 +328,20 @@ def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Che
         return _RIGHT
     if undecided - right:
         return _UNREADABLE
-    if not right:
-        is_short = len(values) == 1 and len(answer.text) <= SHORT
-        return _WRONG if is_short or answer.is_pure or _opens(answer) else _UNREADABLE
+    if right:
+        is_list = answer_type in _LISTS or len(expected) > 1
+        return _compare_mixed(answer, right, met == expected, is_list)
+    is_short = len(values) == 1 and len(answer.text) <= SHORT
+    return _WRONG if is_short or answer.is_pure or _opens(answer) else _UNREADABLE
+
+
+def _compare_mixed(
+    answer: Extraction, right: set[Any], is_complete: bool, is_list: bool
+) -> Checked:
+    """Judge an answer with right values and others."""
     if answer.is_pure:
-        return _WRONG if answer_type in _LISTS or len(expected) > 1 else _SEVERAL
-    is_first = met == expected and right == {answer.values[0]} and _opens(answer)
+        return _WRONG if is_list else _SEVERAL
+    is_first = is_complete and right == {answer.values[0]} and _opens(answer)
     # Words behind the first value may say that it is not the answer.
     turns = _pattern("turn").search(answer.text, answer.spans[0][1])
     return _RIGHT if is_first and not turns else _UNREADABLE

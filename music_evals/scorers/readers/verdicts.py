@@ -98,12 +98,12 @@ def judge_option(
         reading = READERS[official](reply, shown, order.index(place))
     else:
         reading = read_choice(reply, shown, is_cut=is_cut)
-    if not official and reading.answer is None and shown.count(options[place]) > 1:
-        # A text that stands twice names no letter; without its copies it is that of the right
-        # option.
-        copies = [at for at in order if at != place and options[at] == options[place]]
-        unique = ["" if at in copies else options[at] for at in order]
-        reading = read_choice(reply, unique, is_cut=is_cut)
+        if reading.answer is None and shown.count(options[place]) > 1:
+            # A text that stands twice names no letter; without its copies it is that of the right
+            # option.
+            unique = ["" if text == options[place] else text for text in shown]
+            unique[order.index(place)] = options[place]
+            reading = read_choice(reply, unique, is_cut=is_cut)
     if reading.answer is None:
         return Verdict(reading, right)
     taken = order[ascii_uppercase.index(reading.answer)]
@@ -164,25 +164,29 @@ def judge_written(
         (0.8333333333333333, 0.6666666666666666)
     """
     if is_cut and protocol == "strict":
-        reply = reply if kind == "index" else reply.rpartition("\n")[0]
-        reply = reply if any(map(pattern("written", "label").match, reply.splitlines())) else ""
+        reply = _labelled_part(reply if kind == "index" else reply.rpartition("\n")[0])
     answer = read_answer(kind, reply, protocol, reasoned=reasoned, joined=joined)
     if kind == "index" and protocol == "strict":
         answer = read_option(reply, options, answer)
     status, text, in_form, rule = answer
-    part = sound = None
-    if kind == "order":
-        part = penalised_tau(text, right)
+    verdict = Verdict(Reading(status, text, rule), right, in_form=in_form)
     if kind == "order" and protocol == "paper":
-        part, sound = published_tau(text, right), part
-    if kind == "measures":
-        named = None if text is None else measures_of(text)
-        if protocol == "paper":
-            named = named or frozenset()
-            every = read_all_measures(reply, reasoned=reasoned, joined=joined)
-            sound = measure_f1(every, measures_of(right))
-        part = measure_f1(named, measures_of(right))
-    return Verdict(Reading(status, text, rule), right, part, in_form, sound)
+        return verdict._replace(part=published_tau(text, right), sound=penalised_tau(text, right))
+    if kind == "order":
+        return verdict._replace(part=penalised_tau(text, right))
+    if kind != "measures":
+        return verdict
+    rights, named = measures_of(right), measures_of(text or "none")
+    if protocol == "paper":
+        every = read_all_measures(reply, reasoned=reasoned, joined=joined)
+        part, sound = measure_f1(named, rights), measure_f1(every, rights)
+        return verdict._replace(part=part, sound=sound)
+    return verdict._replace(part=measure_f1(named if text else None, rights))
+
+
+def _labelled_part(reply: str) -> str:
+    """A reply whose answer has a label; nothing of another one."""
+    return reply if any(map(pattern("written", "label").match, reply.splitlines())) else ""
 
 
 def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -46,6 +46,13 @@ MAX_LINE = 2_000  # characters of a line that are read
 END = 1_500  # characters of a reply's end that are read first
 NONE = "none"  # the answer that no measure is wrong
 
+_RUNS = {
+    "number": "first run of digits",
+    "index": "first digit 0 to 3",
+    "order": "longest run of digits",
+    "measures": "longest run of digits",
+}
+"""What the paper's code takes for the answer."""
 _AROUND = "*_` \t\r\n"
 _pattern = partial(pattern, "written")
 
@@ -98,24 +105,17 @@ def read_answer(
     rule = "the whole reply" if stated == text else "what follows the last “Answer:”"
     if protocol == "strict":
         answer = _strict(text, kind)
+    elif run := _published_run(kind, _stated(reply, reasoned)):
+        answer, rule = run, f"the {_RUNS[kind]} in {rule}"
     else:
         # The published code does not read ``none``, so that the strict reading of it stays.
         answer = NONE if in_form else None
-        taken = "first" if kind in ("number", "index") else "longest"
-        if digits := _pattern(f"{kind}_run").findall(_stated(reply, reasoned).strip()[:MAX_REPLY]):
-            answer = (digits[0] if taken == "first" else max(digits, key=len))[:MAX_DIGITS]
-            rule = f"the {taken} {'digit 0 to 3' if kind == 'index' else 'run of digits'} in {rule}"
     if joined and answer and answer.isdecimal():
         named = _pattern("joined").findall("".join(str(int(digit)) for digit in answer))
         answer = " ".join(sorted({*named}, key=int))
     if answer is not None:
         return Answer("answered", answer, in_form, rule)
-    status: Status = "refused" if is_refusal(bare or stated) else "unreadable"
-    if not stated.strip():
-        status = "empty"
-    elif _pattern("several").fullmatch(bare):
-        status = "several"
-    return Answer(status, None, False, rule)
+    return Answer(_status(stated, bare), None, False, rule)
 
 
 read_number = partial(read_answer, "number")
@@ -188,9 +188,26 @@ def _is_in_form(text: str, kind: Kind) -> bool:
     return _pattern(f"{kind}_form").fullmatch(text) is not None
 
 
+def _published_run(kind: Kind, stated: str) -> str:
+    """The run of digits that the paper's code takes for the answer; empty without any."""
+    runs = _pattern(f"{kind}_run").findall(stated.strip()[:MAX_REPLY])
+    if _RUNS[kind].startswith("longest"):
+        runs.sort(key=len, reverse=True)
+    return "".join(runs[:1])[:MAX_DIGITS]
+
+
+def _status(stated: str, bare: str) -> Status:
+    """How a reply reads that gives no answer."""
+    if not stated.strip():
+        return "empty"
+    if _pattern("several").fullmatch(bare):
+        return "several"
+    return "refused" if is_refusal(bare or stated) else "unreadable"
+
+
 def _strict(text: str, kind: Kind) -> str | None:
     """The answer behind the last label; without a label, of the whole reply, its first line or its
-    conclusion. The lines beside it explain it, and say no other.
+    conclusion.
     """
     lines = _lines(text)
     labels = [number for number, line in enumerate(lines) if _pattern("label").match(line)]
@@ -200,19 +217,22 @@ def _strict(text: str, kind: Kind) -> str | None:
     if labels:
         label, *below = lines[labels[-1] :]
         value = _trimmed(_pattern("label").sub("", label, count=1))
-        lines = [value, *below] if value else below
-    if not lines:
-        return None
-    if labels or is_first or len(lines) == 1:
-        own, *others = lines
-        has_others = any(_pattern("taken_back").search(line) for line in others)
-    else:
-        *others, own = lines
-        has_others = not _is_in_form(own, kind)
-        if _pattern("conclusion").match(own):
-            has_others, others = False, []
-    has_others = has_others or any(_answer_of_line(line, kind) for line in others)
-    return None if has_others else _answer_of_line(own, kind)
+        return _first_answer([value, *below] if value else below, kind)
+    if is_first or len(lines) < 2:
+        return _first_answer(lines, kind)
+    *others, last = lines
+    if _pattern("conclusion").match(last):
+        return _answer_of_line(last, kind)
+    has_others = any(_answer_of_line(line, kind) for line in others)
+    return _answer_of_line(last, kind) if _is_in_form(last, kind) and not has_others else None
+
+
+def _first_answer(lines: list[str], kind: Kind) -> str | None:
+    """The answer in the first line, where the lines below explain it and say no other."""
+    for line in lines[1:]:
+        if _pattern("taken_back").search(line) or _answer_of_line(line, kind):
+            return None
+    return _answer_of_line(lines[0], kind) if lines else None
 
 
 def _lines(text: str) -> list[str]:
