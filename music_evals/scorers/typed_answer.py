@@ -28,9 +28,10 @@ from music_evals.scorers.metrics.estimates import (
     Estimates,
     flatten,
     ratio_estimate,
+    resampled,
     share,
 )
-from music_evals.scorers.metrics.resampling import Floats, bootstrap_interval
+from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.readers.verdicts import Verdict
 from music_evals.scorers.scores import (
     Figures,
@@ -124,15 +125,7 @@ def macro_f1(answers: Sequence[str], rights: Sequence[str], clips: Sequence[str]
         return means
 
     value = float(mean_f1(np.ones((1, len(rights))))[0])
-    return _estimate(value, mean_f1, clips)
-
-
-def _estimate(
-    value: float, statistic: Callable[[Floats], Floats], clips: Sequence[str]
-) -> Estimate:
-    if len({*clips}) < 2:
-        return Estimate(value)
-    return Estimate(value, *bootstrap_interval(statistic, clips), len(clips))
+    return resampled(value, mean_f1, clips)
 
 
 def _details(score: SampleScore) -> dict[str, Any]:
