@@ -417,9 +417,11 @@ class _Options:
 
     def without_signs(self, text: str) -> str:
         """A text with the options' texts for their signs."""
-        return _pattern("spaced_sign").sub(
-            lambda match: f" {self.texts[min(self.letters_of(match[1]))]} ", text
-        )
+        return _pattern("spaced_sign").sub(self._text, text)
+
+    def _text(self, match: Match) -> str:
+        text = self.texts[min(self.letters_of(match[1]))]
+        return f" {text} " if text.isascii() else text
 
 
 def _replaced(text: str, *replacements: tuple[str, Any]) -> str:
