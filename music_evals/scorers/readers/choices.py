@@ -25,7 +25,7 @@ Source: arXiv 2510.22455, section 2.3 (form of the answer); arXiv 2406.15885, se
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from string import ascii_uppercase
 from typing import Any
@@ -246,13 +246,17 @@ class _Options:
         # A text that is a letter, such as the name of a note, is read as the letter of an option.
         texts_to_mark = [name for name in self.names if name.upper() not in {*self.letters}]
         self.texts_to_mark = sorted(texts_to_mark, key=len, reverse=True)
-        self.marked_texts = re.compile("|".join(map(_name_pattern, self.texts_to_mark)) or "$.")
         self.ambiguous = {*self.letters} & {name.upper() for name in self.names}
         matches = map(_pattern("yes_or_no").match, options)
         answers = [match and match.lastgroup for match in matches]
         self.yes_no: dict[str | None, str] = {}
         if {*answers} == {"no", "yes"} and len(answers) == 2:
             self.yes_no = dict(zip(answers, self.letters, strict=True))
+
+    @cached_property  # takes milliseconds, and most replies are a letter
+    def marked_texts(self) -> re.Pattern[str]:
+        """What matches any of the texts to mark, each as a group."""
+        return re.compile("|".join(map(_name_pattern, self.texts_to_mark)) or "$.")
 
     def _letters_by_name(self, names_of: Callable[[str], Iterable[str]]) -> dict[str, Letters]:
         """The options that have a name, by the names that a function gives of their texts."""
