@@ -200,18 +200,18 @@ def _check_statement(answer: str, expected: str, answer_type: str) -> Checked:
     is_none = expected.rstrip(". ").lower() in _NONE
     if answer_type == "yes_no":
         return _check_yes_no(answer, "No" if is_none else expected)
-    return _check_value(answer, "" if is_none else expected, answer_type, read)
+    return _check_value(answer, None if is_none else expected, answer_type, read)
 
 
 def _check_value(
-    answer: str, expected: str, answer_type: str, read: Callable[[str], Extraction]
+    answer: str, expected: str | None, answer_type: str, read: Callable[[str], Extraction]
 ) -> Checked:
     """Compare an answer with the value that is expected, or with none."""
     # "No sharps or flats, so C major" names a key.
     is_absent = is_absence(answer) and not read(answer.partition(",")[2]).values
-    if not expected and is_absent:
+    if expected is None and is_absent:
         return _RIGHT
-    if not expected:
+    if expected is None:
         is_sure = read(answer).values and not _pattern("unsure").search(answer)
         return _WRONG if is_sure else _UNREADABLE
     if read is _nothing:
