@@ -337,10 +337,7 @@ def _score(
         "questions": list(entries),
     }
     if len(questions) > 1:
-        # A reply may answer fewer questions, or have other numbers.
-        numbers = map(int, _NUMBER.findall(state.output.completion))
-        is_short = None in [entry["prediction"] for entry in entries]
-        metadata["misnumbered"] = is_short or max(numbers, default=0) > len(entries)
+        metadata["misnumbered"] = _is_misnumbered(state.output.completion, entries)
     explanation = "\n".join(map(_line, questions, entries))
     shown = "; ".join(shortened(entry["prediction"], 40) for entry in entries)
     score = Score(value=NOANSWER, answer=shown, explanation=explanation, metadata=metadata)
@@ -349,6 +346,13 @@ def _score(
     else:
         score.reason = "grader_failed" if names else "undecided"
     return score
+
+
+def _is_misnumbered(reply: str, entries: Sequence[_Facts]) -> bool:
+    """Whether a reply to several questions answers fewer, or has other numbers."""
+    numbers = map(int, _NUMBER.findall(reply))
+    is_short = None in [entry["prediction"] for entry in entries]
+    return is_short or max(numbers, default=0) > len(entries)
 
 
 def _line(question: _Facts, entry: _Facts) -> str:
