@@ -246,22 +246,22 @@ def reading_prompt(question: str, labels: Mapping[str, str], reply: str) -> str:
         "reply": reply[-REPLY_END:],
         "choices": choices,
     }
-    return _template().substitute({name: text.translate(_ANGLES) for name, text in texts.items()})
+    template = Template(_reader_facts()["prompt"].strip())
+    return template.substitute({name: text.translate(_ANGLES) for name, text in texts.items()})
 
 
 @cache
-def _template() -> Template:
-    facts = read_toml("music_evals.benchmarks", "answers.toml")
-    return Template(facts["reader"]["prompt"].strip())
+def _reader_facts() -> dict[str, Any]:
+    """The prompt and the trial of a model that reads."""
+    facts: dict[str, Any] = read_toml("music_evals.benchmarks", "answers.toml")["reader"]
+    return facts
 
 
-@cache
-def reader_trial() -> dict[str, Any]:
+def reader_trial() -> Any:
     """Return the trial of a model that reads: a question with options, and replies without an
     answer.
     """
-    trial: dict[str, Any] = read_toml("music_evals.benchmarks", "answers.toml")["reader"]["trial"]
-    return trial
+    return _reader_facts()["trial"]
 
 
 async def _count_invented(reader: Model) -> int:

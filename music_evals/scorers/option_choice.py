@@ -17,13 +17,13 @@ from inspect_ai.solver import TaskState
 from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import estimate, flatten
-from music_evals.scorers.readers.fields import FORM, judge_field
 from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.readers.verdicts import judge_short, plain_text
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
     answer_collapse,
+    judge_sample,
     main_metric,
     make_score,
     read_reply,
@@ -80,9 +80,7 @@ def strict_choice() -> Scorer:
         if options:
             return await _scored(state, target.text)
         judge = partial(judge_short, right=target.text)
-        if state.metadata.get(FORM) == "schema":
-            judge = partial(judge_field, right=target.text, judge=judge)
-        reading, right, *_ = await read_reply(judge, state.output.completion)
+        reading, right, *_ = await judge_sample(state, judge, target.text)
         shown = explained(state, (), target.text, reading)
         return make_score(reading, right, shown, right_answer=target.text)
 

@@ -5,7 +5,7 @@ answer.
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from logging import getLogger
 from typing import Any, ParamSpec, TypeVar
 
@@ -33,7 +33,7 @@ from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.collapse import collapse, permutation_p, position_bias
 from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import ERROR, Reading, Status, format_error, try_read
-from music_evals.scorers.readers.fields import FORM
+from music_evals.scorers.readers.fields import FORM, judge_field
 from music_evals.scorers.readers.verdicts import Verdict
 
 SampleScores = list[SampleScore]
@@ -157,6 +157,13 @@ async def read_reply(judge: Callable[..., Verdict], reply: str, *args: Any) -> V
     if error:
         verdict = verdict._replace(reading=Reading("unreadable", error=error))
     return verdict
+
+
+async def judge_sample(state: TaskState, judge: Callable[[str], Verdict], right: str) -> Verdict:
+    """Judge the reply of a sample, or its field with the answer if a schema held it to a form."""
+    if state.metadata.get(FORM) == "schema":
+        judge = partial(judge_field, right=right, judge=judge)
+    return await read_reply(judge, state.output.completion)
 
 
 def required_metadata(state: TaskState, name: str) -> Any:

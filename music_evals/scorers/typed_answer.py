@@ -28,18 +28,18 @@ from music_evals.scorers.metrics.estimates import (
     Estimates,
     flatten,
     ratio_estimate,
+    resampled,
     share,
 )
-from music_evals.scorers.metrics.resampling import Floats, bootstrap_interval
-from music_evals.scorers.readers.fields import FORM, judge_field
+from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.readers.verdicts import Verdict
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
     answer_collapse,
+    judge_sample,
     main_metric,
     make_score,
-    read_reply,
     readings,
     required_metadata,
     sample_metric,
@@ -125,15 +125,7 @@ def macro_f1(answers: Sequence[str], rights: Sequence[str], clips: Sequence[str]
         return means
 
     value = float(mean_f1(np.ones((1, len(rights))))[0])
-    return _estimate(value, mean_f1, clips)
-
-
-def _estimate(
-    value: float, statistic: Callable[[Floats], Floats], clips: Sequence[str]
-) -> Estimate:
-    if len({*clips}) < 2:
-        return Estimate(value)
-    return Estimate(value, *bootstrap_interval(statistic, clips), len(clips))
+    return resampled(value, mean_f1, clips)
 
 
 def _details(score: SampleScore) -> dict[str, Any]:
@@ -176,9 +168,7 @@ def typed_answer() -> Scorer:
         judge = partial(
             judge_typed, right=right, kind=kind, is_cut=was_cut(state.output.stop_reason)
         )
-        if state.metadata.get(FORM) == "schema":
-            judge = partial(judge_field, right=right, judge=judge)
-        verdict = await read_reply(judge, state.output.completion)
+        verdict = await judge_sample(state, judge, right)
         return _typed_score(state, kind, verdict, facts)
 
     return score

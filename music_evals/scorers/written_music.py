@@ -184,7 +184,13 @@ def explained(piece: Piece, protocol: Protocol, nearest: Mapping[str, tuple[str,
     ]
     if messages := piece["messages"].strip()[:MAX_SHOWN]:
         parts.append("\n".join(f"    {line}" for line in messages.splitlines()))
-    parts += filter(None, ["; ".join(_facts(piece, protocol)), _near_copy(nearest)])
+    copied = [
+        f"{share:.0%} of it in {place} {name}"
+        for place, (name, share) in nearest.items()
+        if share >= NEAR_COPY
+    ]
+    near_copy = f"Near-copy: {'; '.join(copied)}" if copied else ""
+    parts += filter(None, ["; ".join(_facts(piece, protocol)), near_copy])
     for name, data in piece["pictures"].items():
         parts.append(f"![{_PICTURES[name]}](data:image/png;base64,{data})")
     return "\n\n".join(parts)
@@ -201,15 +207,6 @@ def _facts(piece: Piece, protocol: Protocol) -> Iterator[str]:
         yield f"{name.replace('_', ' ') or 'descriptors'} undefined: {why}"
     for name, why in piece.get("undrawn", {}).items():
         yield f"picture of {name} missing: {code(why)}"
-
-
-def _near_copy(nearest: Mapping[str, tuple[str, float]]) -> str:
-    copied = [
-        f"{share:.0%} of it in {place} {name}"
-        for place, (name, share) in nearest.items()
-        if share >= NEAR_COPY
-    ]
-    return f"Near-copy: {'; '.join(copied)}" if copied else ""
 
 
 def _asked(state: TaskState) -> str:

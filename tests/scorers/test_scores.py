@@ -27,7 +27,7 @@ READERS = "music_evals.scorers.readers"
 LEANT_ON = (
     f"{READERS}.words.alpha2digit",
     f"{READERS}.words.unicodedata.normalize",
-    f"{READERS}.batches.json.loads",
+    f"{READERS}.cleaning.json.loads",
     f"{READERS}.choices.is_refusal",
     f"{READERS}.written.is_refusal",
     f"{READERS}.checking.is_refusal",

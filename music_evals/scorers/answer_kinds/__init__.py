@@ -16,7 +16,8 @@ from a library if one has it. Kinds are plain Python. A name may have an argumen
 Readers rather give no answer than a wrong one: in a statement with two pitches, none is read.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from re import fullmatch
@@ -98,8 +99,8 @@ def _kind(name: str, vocabulary: tuple[tuple[str, str], ...]) -> AnswerKind:
         )
     # Each is loaded where it is used: metrics of music load SciPy.
     module = import_module(f"{__name__}.{KINDS[base][0]}")
-    make: Callable[[str, str, Sequence[tuple[str, str]]], AnswerKind] = module.make
-    return make(base, argument, vocabulary)
+    kind: AnswerKind = module.make(base, argument, vocabulary)
+    return replace(kind, name=name)
 
 
 def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = False) -> Verdict:
@@ -110,7 +111,8 @@ def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = Fals
         right: the reference, as rows have it.
         kind: of the answer.
         is_cut: whether the reply was cut at the limit of tokens, so that only a label with all of
-            its value shows an answer: the last line counts only for long answers.
+            its value shows an answer: the last line counts only for long answers, of which all
+            that follows the last label is the answer.
 
     Example:
         >>> judge_typed("Final Answer: 60, 64", "60 64", kind_of("set:midi")).value
@@ -121,25 +123,19 @@ def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = Fals
         return Verdict(Reading("empty"), right, kind.score("", right))
     if is_cut and not kind.is_long:
         text = text.rpartition("\n")[0]
-    reading = _read_marked(text, kind)
+    marked = marked_statements(text, kind)
+    readings = (_read(statement, kind, "behind a label") for statement in marked)
+    reading = next(filter(None, readings), None)
     if reading is None:
         reading = Reading("unreadable") if is_cut else _read_unmarked(text, kind)
     return Verdict(reading, right, kind.score(reading.answer or "", right))
-
-
-def _read_marked(text: str, kind: AnswerKind) -> Reading | None:
-    """Read what is marked as the answer; a long answer is all that follows the last label."""
-    for statement in marked_statements(text, is_list=kind.is_list, is_long=kind.is_long):
-        if reading := _read(statement, kind, "behind a label"):
-            return reading
-    return None
 
 
 def _read_unmarked(text: str, kind: AnswerKind) -> Reading:
     """Read a reply without a label; one that refuses gives no answer in passing."""
     if refuses(text):
         return Reading("refused")
-    for statement in unmarked_statements(text, is_list=kind.is_list, is_long=kind.is_long):
+    for statement in unmarked_statements(text, kind):
         reading = _read(statement, kind, "in the reply")
         is_short = statement == text.strip() and len(statement) <= _SHORT
         is_sure = kind.is_sure or not kind.is_list or is_short

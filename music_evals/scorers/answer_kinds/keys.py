@@ -28,9 +28,9 @@ _STATED = re.compile(  # what is surely the key
 _NAMES = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
 
 
-def make(name: str, *_: object) -> AnswerKind:
+def make(*_: object) -> AnswerKind:
     """Make ``key``."""
-    return AnswerKind(name=name, read=read, score=score, column=r"\bkey\b|tonal")
+    return AnswerKind(read=read, score=score, column=r"\bkey\b|tonal")
 
 
 def read(statement: str) -> list[str]:

@@ -31,7 +31,7 @@ class AnswerKind:
     """A kind of answers.
 
     Args:
-        name: as rows have it.
+        name: as rows have it, with the argument.
         read: returns the different answers that a statement gives, in the form of references.
         score: what an answer is worth against a reference, from 0 to 1; an empty one is no answer.
         weight: what an answer counts in the mean, where the score is a ratio over all answers.
@@ -43,7 +43,7 @@ class AnswerKind:
         is_long: whether an answer may have many lines, and is all that follows its label.
     """
 
-    name: str
+    name: str = ""
     read: Callable[[str], list[str]]
     score: Callable[[str, str], float]
     weight: Callable[[str, str], float] = unit

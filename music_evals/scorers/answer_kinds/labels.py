@@ -10,6 +10,7 @@ micro F1 over all clips. ``list`` is right if all of it is. A reference is ``jaz
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import filterfalse
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
 from music_evals.scorers.answer_kinds.runs import without_asides
@@ -36,7 +37,6 @@ _NAMED = re.compile(
 _REASON = re.compile(
     r"(?m)^([^\w\n]*[\ue000-\uf8ff])(?: [–-]|:| \|)[^\n\ue000-\uf8ff]*$"
 )  # of a tag in a line
-_REJECTED = re.compile(r"(?m)^[^\w\n]*[\ue000-\uf8ff][ |:]+(?:no|false|absent)$\n?")
 _ONLY_TAGS = re.compile(
     rf"(?s)(?:[^\ue000-\uf8ff]*:)?((?:{_TAG}|[^\w\ue000-\uf8ff]|_|\b(?:and|then)\b)*)"
 )
@@ -59,12 +59,13 @@ def make(name: str, _: str, vocabulary: Sequence[tuple[str, str]]) -> AnswerKind
         return [BETWEEN.join(named)] if named else []
 
     if name == "list":
-        return AnswerKind(name=name, read=read, score=_is_equal, is_list=True)
+        return AnswerKind(
+            read=read, score=lambda answer, reference: float(answer == reference), is_list=True
+        )
     return AnswerKind(
-        name=name,
         read=read,
         score=f1,
-        weight=_weight,
+        weight=lambda *sides: float(sum(len({*split_tags(side)}) for side in sides)),
         guesses=_commonest_tags,
         is_list=True,
         is_sure=True,
@@ -91,38 +92,30 @@ def f1(answer: str, reference: str) -> float:
     return 2 * len(given & expected) / max(len(given) + len(expected), 1)
 
 
-def _weight(answer: str, reference: str) -> float:
-    return float(len({*split_tags(answer)}) + len({*split_tags(reference)}))
-
-
-def _is_equal(answer: str, reference: str) -> float:
-    return float(answer == reference)
-
-
 def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
     """The tags that a list names; nothing if the statement is prose."""
     if all("," in line for line in without_asides(statement).splitlines()[:-1]):
         statement = statement.replace("\n", " ")
     marked = re.sub(rf"({_TAG}) ?\([^()]*\)", r"\1", vocabulary.marked(statement))
     if match := _ONLY_TAGS.fullmatch(marked):
-        return [vocabulary.tag(sign) for sign in re.findall(_TAG, match[1])][:_MOST_TAGS]
+        return [sign.translate(vocabulary.tags_of_signs) for sign in re.findall(_TAG, match[1])]
     marked, _, rest = marked.partition(". ")
-    if re.search(_TAG, rest):
-        return []
-    if "\n" in marked:
-        marked = _REASON.sub(r"\1", _REJECTED.sub("", marked))
-    pieces = [piece.strip() for piece in _SEPARATORS.split(marked) if not _FILLER.fullmatch(piece)]
-    matches = [_NAMED.fullmatch(piece[:_LONGEST]) for piece in pieces]
-    unknown = [piece for piece, match in zip(pieces, matches, strict=True) if not match]
+    # A line may say why its tag is named, or that it is not there.
+    marked = re.sub(r"(?m)^[^\w\n]*[\ue000-\uf8ff][ |:]+(?:no|false|absent)$\n?", "", marked)
+    names = [] if re.search(_TAG, rest) else _names_in(_REASON.sub(r"\1", marked))
+    return [name.translate(vocabulary.tags_of_signs) for name in names]
+
+
+def _names_in(marked: str) -> list[str]:
+    """The signs of tags, and other names, that a text lists; nothing if it is prose."""
+    names, unknown = [], []
+    for piece in filterfalse(_FILLER.fullmatch, _SEPARATORS.split(marked)):
+        match = _NAMED.fullmatch(piece.strip()[:_LONGEST])
+        names.append(match[1] or match[2] if match else piece.strip().casefold())
+        if not match:
+            unknown.append(piece)
     is_prose = any(len(piece.split()) > _MOST_WORDS or _NO_TAG.search(piece) for piece in unknown)
-    if is_prose or len(unknown) == len(pieces) or len(pieces) > _MOST_TAGS:
-        return []
-    return [
-        vocabulary.tag(match[1] or match[2])
-        if match
-        else re.sub(_TAG, lambda sign: vocabulary.tag(sign[0]), piece).casefold()
-        for piece, match in zip(pieces, matches, strict=True)
-    ]
+    return names if len(unknown) < len(names) <= _MOST_TAGS and not is_prose else []
 
 
 def _commonest_tags(references: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ A number at BPM is a tempo: if a statement has some, its other numbers do not co
 """
 
 import re
-from collections.abc import Sequence
+from itertools import chain
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.answer_kinds.runs import with_points, without_asides
@@ -31,7 +31,7 @@ _DOUBT = re.compile(r"(?i)\b(?:or|either|perhaps|maybe)\b")
 _EXACT = 1e-9
 
 
-def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
+def make(_: str, argument: str, *__: object) -> AnswerKind:
     """Make ``number`` with a tolerance."""
     tolerance, is_share = float(argument.rstrip("%") or 0), argument.endswith("%")
 
@@ -43,7 +43,6 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         return float(abs(float(answer) - expected) <= allowed + _EXACT)
 
     return AnswerKind(
-        name=f"{name}:{argument}" if argument else name,
         read=_read,
         score=score,
         column="tempo|bpm|number|count|value",
@@ -53,9 +52,9 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
 def _read(statement: str) -> list[str]:
     text = with_points(affirmed(folded(statement, numbers=True)))
     for part in (without_asides(text), text):
-        rates = () if _DOUBT.search(part) else _TEMPO.findall(part)
-        tempi = [number for rate in rates for number in rate if number]
-        decimals = [float(number) for number in tempi or _DECIMAL.findall(part)]
-        if values := decimals or [float(value) for value in read_numbers(part).values]:
+        rates = [] if _DOUBT.search(part) else _TEMPO.findall(part)
+        tempi = filter(None, chain.from_iterable(rates))
+        numbers = [*tempi] or _DECIMAL.findall(part) or read_numbers(part).values
+        if values := [float(number) for number in numbers]:
             return [f"{value:g}" for value in dict.fromkeys(values)]
     return []

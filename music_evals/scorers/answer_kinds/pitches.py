@@ -10,10 +10,12 @@ Source: arXiv 2605.26176, section 3.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from math import log2
-from typing import NamedTuple
+from typing import Any
+
+import numpy as np
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.answer_kinds.runs import single_run, with_points
@@ -23,7 +25,6 @@ from music_evals.scorers.readers.pitches import SEMITONES, read_pitches
 from music_evals.scorers.readers.words import folded
 
 _NAMES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
-_NAME = re.compile(r"(?<![A-Za-z0-9])[A-G](?:##|#|bb|b)?\d\b")
 _MIDI = re.compile(r"(?:(?<=\d-)|(?<![A-Za-z0-9.#-]))\d{1,3}(?![A-Za-z0-9#]|\.\d)")
 _HZ = re.compile(r"(?i)(?<![A-Za-z0-9.#])(\d{1,5}(?:\.\d{1,6})?)(?![\d.]*\d)( ?k?hz)?")
 _LABELLED = re.compile(
@@ -32,43 +33,44 @@ _LABELLED = re.compile(
 _COLUMNS = {"midi": "midi", "name": "note|pitch|name", "hz": "hz|freq"}
 _MOST = 500  # pitches of an answer
 _SHARE_OF_HZ = 0.01
+_TOLERANCES = {"set": (1.0, 0.0), "sequence": (0.0, 1.0), "voice": (_SHARE_OF_HZ, 0.0)}
+"""How far a frequency may be from that of the nearest note: a share of it, and Hz."""
 
 Span = tuple[int, int, float]
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
     """Make ``pitch``, ``sequence``, ``voice`` or ``set`` in a spelling."""
-    read: Callable[[str], list[str]] = partial(_read_list, argument, name == "set")
-    if name == "pitch":
-        read = partial(_read_pitch, argument)
-    score = partial(_SCORES[name], argument)
-    return AnswerKind(
-        name=f"{name}:{argument}",
-        read=read,
-        score=score,
+    kind = AnswerKind(
+        read=partial(_read_list, name, argument),
+        score=partial(_score_list, name, argument),
         write=partial(_write, argument),
-        is_list=name != "pitch",
+        is_list=True,
         column=_COLUMNS[argument],
     )
+    if name != "pitch":
+        return kind
+    read, score = partial(_read_pitch, argument), partial(_score_pitch, argument)
+    return replace(kind, read=read, score=score, is_list=False)
 
 
-def frequency(midi: float) -> float:
-    """Return the frequency of a MIDI number in Hz, in equal temperament at A4 = 440 Hz.
+def frequency(midi: Any) -> Any:
+    """Return the frequency of a MIDI number in Hz, in equal temperament at A4 = 440 Hz; also of an
+    array of numbers.
 
     >>> frequency(69)
     440.0
     """
-    return float(440 * 2 ** ((midi - 69) / 12))
+    return 440 * 2 ** ((midi - 69) / 12)
 
 
 def _write(spelling: str, reference: str) -> str:
-    return ", ".join(_spelled(spelling, int(number)) for number in reference.split())
-
-
-def _spelled(spelling: str, midi: int) -> str:
+    numbers = [int(number) for number in reference.split()]
     if spelling == "name":
-        return f"{_NAMES[midi % 12]}{midi // 12 - 1}"
-    return f"{frequency(midi):.2f}" if spelling == "hz" else str(midi)
+        return ", ".join(f"{_NAMES[midi % 12]}{midi // 12 - 1}" for midi in numbers)
+    if spelling == "hz":
+        return ", ".join(f"{frequency(midi):.2f}" for midi in numbers)
+    return ", ".join(map(str, numbers))
 
 
 # --- reading ---
@@ -82,11 +84,11 @@ def _read_pitch(spelling: str, statement: str) -> list[str]:
     return [f"{value:g}" for value in dict.fromkeys(value for *_, value in with_unit or spans)]
 
 
-def _read_list(spelling: str, is_set: bool, statement: str) -> list[str]:
+def _read_list(name: str, spelling: str, statement: str) -> list[str]:
     values = single_run(*_placed(spelling, affirmed(folded(statement))))
     if not values or len(values) > _MOST:
         return []
-    if is_set:
+    if name == "set":
         values = sorted(set(values))
     return [" ".join(f"{value:g}" for value in values)]
 
@@ -94,26 +96,21 @@ def _read_list(spelling: str, is_set: bool, statement: str) -> list[str]:
 def _placed(spelling: str, text: str) -> tuple[str, list[Span]]:
     """A text in plain form, with the places of its pitches."""
     if spelling == "name":
-        text = re.sub(r"\d+\.\d+(?: ?s\b)?", " ", text)
-        pitches = read_pitches(text)
-        places = [(start, end, _midi_of(*pitch)) for start, end, pitch in pitches.spans]
-        return pitches.text, [place for place in places if place[2] >= 0]
-    text = _NAME.sub(" ", text)
+        pitches = read_pitches(re.sub(r"\d+\.\d+(?: ?s\b)?", " ", text))
+        spans = [span for span in pitches.spans if span[2][2] is not None]
+        return pitches.text, [
+            (start, end, float(12 * (octave + 1) + SEMITONES[letter] + shift))
+            for start, end, (letter, shift, octave) in spans
+        ]
+    text = re.sub(r"(?<![A-Za-z0-9])[A-G](?:##|#|bb|b)?\d\b", " ", text)
     if spelling == "midi":
         spans = [(*match.span(), float(match[0])) for match in _MIDI.finditer(text)]
         return text, [span for span in spans if span[2] <= 127]
     text = with_points(text)
-    return text, [(*match.span(), _hertz(match)) for match in _HZ.finditer(text)]
-
-
-def _midi_of(letter: str, shift: int, octave: int | None) -> float:
-    """The MIDI number of a name; negative without an octave."""
-    return -1.0 if octave is None else float(12 * (octave + 1) + SEMITONES[letter] + shift)
-
-
-def _hertz(match: re.Match[str]) -> float:
-    is_kilo = "k" in (match[2] or "").lower()
-    return float(match[1]) * (1000 if is_kilo else 1)
+    return text, [
+        (*match.span(), float(match[1]) * (1000 if "k" in match[0].lower() else 1))
+        for match in _HZ.finditer(text)
+    ]
 
 
 # --- scoring ---
@@ -128,42 +125,14 @@ def _score_pitch(spelling: str, answer: str, reference: str) -> float:
     return float(given == expected)
 
 
-def _score_set(spelling: str, answer: str, reference: str) -> float:
-    return float({*_notes(spelling, answer, _ANY)} == {*map(int, reference.split())})
-
-
-def _score_sequence(tolerance: "_Tolerance", spelling: str, answer: str, reference: str) -> float:
+def _score_list(name: str, spelling: str, answer: str, reference: str) -> float:
     expected = [*map(int, reference.split())]
-    return note_f1(_notes(spelling, answer, tolerance), expected, in_order=True)
-
-
-class _Tolerance(NamedTuple):
-    """How far a frequency may be from that of a note."""
-
-    hertz: float
-    share: float
-
-
-_ANY = _Tolerance(0.0, 1.0)
-
-
-def _notes(spelling: str, answer: str, tolerance: _Tolerance) -> list[int]:
-    """The MIDI numbers of an answer; of frequencies the nearest ones, -1 if none is near enough."""
-    numbers = [float(number) for number in answer.split()]
-    if spelling != "hz":
-        return [*map(int, numbers)]
-    notes = []
-    for hertz in numbers:
-        midi = round(69 + 12 * log2(max(hertz, 1.0) / 440))
-        exact = frequency(midi)
-        is_near = abs(exact - hertz) <= tolerance.hertz + tolerance.share * exact
-        notes.append(midi if is_near else -1)
-    return notes
-
-
-_SCORES: dict[str, Callable[[str, str, str], float]] = {
-    "pitch": _score_pitch,
-    "set": _score_set,
-    "sequence": partial(_score_sequence, _Tolerance(1.0, 0.0)),
-    "voice": partial(_score_sequence, _Tolerance(0.0, _SHARE_OF_HZ)),
-}
+    numbers = notes = np.array(answer.split(), float)
+    if spelling == "hz":
+        nearest = np.round(69 + 12 * np.log2(np.maximum(numbers, 1) / 440))
+        is_near = np.isclose(numbers, frequency(nearest), *_TOLERANCES[name])
+        notes = np.where(is_near, nearest, -1)
+    given = [int(note) for note in notes]
+    if name == "set":
+        return float({*given} == {*expected})
+    return note_f1(given, expected, in_order=True)

@@ -11,9 +11,7 @@ _WORDS = (
 )
 _LEAD = r"\n[^\W\d][^:\d\n]{0,30}[:|]"  # of a line
 _BETWEEN = re.compile(rf"(?i)(?:{_LEAD}|{_SIGNS}|\([^()]{{0,20}}\)|{_WORDS}){{0,20}}")
-_THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _LARGEST = 20_000  # of numbers that are written with commas: more is a list
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(\d+),(\d{1,2})(?![.,]?\d)")
 
 
 def with_points(text: str) -> str:
@@ -27,7 +25,8 @@ def with_points(text: str) -> str:
         number = match[0].replace(",", "")
         return number if int(number) <= _LARGEST else match[0]
 
-    return _DECIMAL_COMMA.sub(r"\1.\2", _THOUSANDS.sub(joined, text))
+    text = re.sub(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])", joined, text)
+    return re.sub(r"(?<![\d.,])(\d+),(\d{1,2})(?![.,]?\d)", r"\1.\2", text)
 
 
 def single_run(text: str, spans: Sequence[tuple[int, int, Any]]) -> list[Any]:

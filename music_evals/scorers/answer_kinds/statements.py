@@ -4,44 +4,38 @@ A statement goes from its label to the end, or to prose that follows. Its layout
 wrapped lines, bullets, numbers, a table, JSON, bold or a code fence; kinds of answers read lines.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.readers.checking import after_label, statements
+from music_evals.scorers.readers.cleaning import read_json
 from music_evals.scorers.readers.words import Vocabulary
 
-_FENCE = re.compile(r"(?m)^[ \t]*(?:```|~~~)[\w-]*[ \t]*$\n?")
-_EMPHASIS = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
 _BULLET = re.compile(r"^\s*(?:(?:[-*+•·▪◦–]|\\item)\s+|[>|]\s*)+")
-_NUMBER = re.compile(r"\(?(?:[^\W\d_]{2,12}\s?#?|#)?(\d{1,4})(?:[.):：]\)?\s+|\s?[–-]\s+|\s*\|\s*)")
-_INLINE = re.compile(r"(?<=\S)[ ,;]+(?=\d{1,3}\)\s)")
-_RULE = re.compile(r"[\s|:]*-[\s|:-]*")
-_LEAD = re.compile(r"(?m)^[^|\n]{0,200}[:：][^\w\n]{0,4}\n+")
-_HEADING = re.compile(r"\W{0,4}[A-Z][\w ]{2,30}[:：]")
-_PIECES = re.compile(r"[,;:|→]|\sand\s|\s[–-]\s")
+_NUMBER = re.compile(
+    r"^\(?(?:[^\W\d_]{2,12}\s?#?|#)?(\d{1,4})(?:[.):：]\)?\s+|\s?[–-]\s+|\s*\|\s*)"
+)
 _COLUMNS = 2  # of a table that are read as they are
 _WORDS_OF_PROSE = 5
 _ANSWERS = ("answer", "final_answer", "value", "result", "response", "output")  # fields of JSON
 
 
-def marked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[str]:
-    """Yield what a reply marks as its answer, the last first; of a list all, else one line first.
-
-    >>> [*marked_statements("Final Answer:\\n- up\\n- down", is_list=True, is_long=False)]
-    ['- up\\n- down', '- up']
+def marked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
+    """Yield what a reply marks as its answer, the last first: of a list all, else one line
+    first.
     """
     start, end = re.search(r"(?m)^\s*[\[{]", text), max(text.rfind("]"), text.rfind("}")) + 1
-    if start and _from_json(text[start.start() : end]) is not None:
+    if start and read_json(text[start.start() : end]) is not None:
         yield text[start.start() : end]
-    if is_long:
+    if kind.is_long:
         yield after_label(text)
         return
     for statement in statements(text, marked_only=True):
         block, line = _block(statement), statement.strip().partition("\n")[0]
-        yield from (block, line) if is_list or line[:1] in "|`" else (line, block)
+        yield from (block, line) if kind.is_list or line[:1] in "|`" else (line, block)
 
 
 def answer_in_line(reply: str, options: Sequence[str] = ()) -> str:
@@ -60,13 +54,13 @@ def answer_in_line(reply: str, options: Sequence[str] = ()) -> str:
     return reply.removesuffix(below) + laid_out(block)
 
 
-def unmarked_statements(text: str, *, is_list: bool, is_long: bool) -> Iterator[str]:
+def unmarked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
     """Yield where a reply without a label may have its answer; a list may follow a colon."""
-    if is_long:
+    if kind.is_long:
         yield text
         return
-    if is_list:
-        leads = [*_LEAD.finditer(text)]
+    if kind.is_list:
+        leads = [*re.finditer(r"(?m)^[^|\n]{0,200}[:：][^\w\n]{0,4}\n+", text)]
         yield from (_block(text[lead.end() :]) for lead in leads[-1:])
         yield _block(text)
     yield from statements(text)
@@ -77,19 +71,18 @@ def _block(text: str) -> str:
     lines: list[str] = []
     is_new = has_items = False
     for line in text.strip().splitlines():
-        is_item = _BULLET.match(line) or _NUMBER.match(line)
-        is_other = is_new and (has_items or _HEADING.match(line))
-        is_prose = line.strip() and not is_item and (is_other or _is_prose(line))
-        if lines and is_prose:
-            break
+        is_item = bool(_BULLET.match(line) or _NUMBER.match(line))
+        is_other = is_new and (has_items or re.match(r"\W{0,4}[A-Z][\w ]{2,30}[:：]", line))
         is_new = not line.strip()
-        has_items = has_items or bool(is_item)
+        if lines and not is_new and not is_item and (is_other or _is_prose(line)):
+            break
+        has_items = has_items or is_item
         lines.append(line)
     return "\n".join(lines).strip()
 
 
 def _is_prose(line: str) -> bool:
-    pieces = _PIECES.split(line)
+    pieces = re.split(r"[,;:|→]|\sand\s|\s[–-]\s", line)
     return any(len(re.findall(r"[^\W\d_]{2,}", piece)) >= _WORDS_OF_PROSE for piece in pieces)
 
 
@@ -105,41 +98,36 @@ def laid_out(statement: str, column: str = "") -> str:
     >>> laid_out('{"tags": ["pop"]}')
     'pop'
     """
-    text = _FENCE.sub("", statement).strip()
-    content, pattern = _from_json(text), re.compile(column or "$.", re.IGNORECASE)
+    text = re.sub(r"(?m)^[ \t]*(?:```|~~~)[\w-]*[ \t]*$\n?", "", statement).strip()
+    content, pattern = read_json(text), re.compile(column or "$.", re.IGNORECASE)
     if content is not None:
         with suppress(RecursionError):
             return _values(content, pattern)
-    lines = _EMPHASIS.sub("", text).splitlines()
-    if len(lines) > 2 and "|" in lines[0] and _RULE.fullmatch(lines[1]):
-        rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
-        own = [place for place, name in enumerate(rows[0]) if pattern.search(name)]
-        if len(own) == 1 and len(rows[0]) > _COLUMNS:
-            rows = [row[own[0] :][:1] for row in rows]
-        lines = [" | ".join(row) for row in rows[2:]]
+    lines = re.sub(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)", "", text).splitlines()
+    if len(lines) > 2 and "|" in lines[0] and re.fullmatch(r"[\s|:]*-[\s|:-]*", lines[1]):
+        lines = _column(lines, pattern)
     elif len(lines) == 1:
-        lines = _INLINE.sub("\n", lines[0]).splitlines()
+        lines = re.sub(r"(?<=\S)[ ,;]+(?=\d{1,3}\)\s)", "\n", lines[0]).splitlines()
     return "\n".join(_without_numbers([_BULLET.sub("", line).strip() for line in lines]))
+
+
+def _column(lines: list[str], own: re.Pattern[str]) -> list[str]:
+    """The rows of a table; of many columns only the one with the answer, if one has its heading."""
+    heading, _, *rows = [[*map(str.strip, line.strip().strip("|").split("|"))] for line in lines]
+    places = [place for place, name in enumerate(heading) if own.search(name)]
+    if len(places) == 1 and len(heading) > _COLUMNS:
+        rows = [row[places[0] :][:1] for row in rows]
+    return [" | ".join(row) for row in rows]
 
 
 def _without_numbers(lines: list[str]) -> list[str]:
     """Lines without the numbers 1, 2, 3 … ahead of them."""
-    matches = [_NUMBER.match(line) for line in lines]
-    numbers = [int(match[1]) for match in matches if match]
-    if not numbers or numbers != [*range(min(numbers[0], 1), len(numbers) + min(numbers[0], 1))]:
+    matches = filter(None, map(_NUMBER.match, lines))
+    numbers = [int(match[1]) for match in matches]
+    first = min([1, *numbers])
+    if numbers != [*range(first, first + len(numbers))]:
         return lines
-    return [
-        line[match.end() :] if match else line for line, match in zip(lines, matches, strict=True)
-    ]
-
-
-def _from_json(text: str) -> Any:
-    """An array or object, else None."""
-    try:
-        content = json.loads(text, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError):
-        return None
-    return content if isinstance(content, list | dict) else None
+    return [_NUMBER.sub("", line) for line in lines]
 
 
 def _values(content: Any, own: re.Pattern[str]) -> str:

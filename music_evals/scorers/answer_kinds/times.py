@@ -33,12 +33,16 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         if name == "all_times":
             is_complete = len(given) == len(expected) > 0
             return float(is_complete and np.all(np.abs(given - expected) <= tolerance + 1e-9))
-        return _f_measure(name, given, expected, tolerance)
+        if not len(given) or not len(expected):
+            return 0.0
+        from mir_eval import beat, onset
+
+        if name == "beats":
+            return float(beat.f_measure(expected, given, tolerance))
+        return float(onset.f_measure(expected, given, tolerance)[0])
 
     guesses = _with_grids if name == "beats" else commonest
-    full_name = f"{name}:{argument}" if argument else name
     return AnswerKind(
-        name=full_name,
         read=read,
         score=score,
         guesses=guesses,
@@ -64,29 +68,14 @@ def read(statement: str) -> list[str]:
 
 
 def _time(match: re.Match[str]) -> float:
-    seconds = float(match[2])
-    for place, number in enumerate(reversed(match[1].split(":")[:-1]), start=1):
-        seconds += int(number) * 60**place
-    return seconds / 1000 if match[3] else seconds
+    whole = 0
+    for number in match[1].split(":")[:-1]:
+        whole = 60 * (whole + int(number))
+    return (whole + float(match[2])) / (1000 if match[3] else 1)
 
 
 def _seconds(text: str) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     return np.array([float(time) for time in text.split()])
-
-
-def _f_measure(
-    name: str,
-    given: "np.ndarray[tuple[int], np.dtype[np.float64]]",
-    expected: "np.ndarray[tuple[int], np.dtype[np.float64]]",
-    tolerance: float,
-) -> float:
-    from mir_eval import beat, onset
-
-    if not len(given) or not len(expected):
-        return 0.0
-    if name == "beats":
-        return float(beat.f_measure(expected, given, tolerance))
-    return float(onset.f_measure(expected, given, tolerance)[0])
 
 
 def _with_grids(references: Sequence[str]) -> list[str]:

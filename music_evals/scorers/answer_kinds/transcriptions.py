@@ -8,6 +8,7 @@ Source: mir_eval.transcription, mir_eval.melody.
 """
 
 import re
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from music_evals.scorers.answer_kinds.pitches import frequency
 
 _WIDTHS = {"notes": 3, "melody": 2}  # numbers in a row
 _NUMBER = r"\d{1,5}(?:[.,]\d{1,6})?"
-_NO_ROW = re.compile(r"(?<![A-Za-z0-9])[A-G](?:#|b)?\d\b|\([^()]*hz\)", re.IGNORECASE)
 _MIDI = re.compile(rf"(?i)(.*)(midi:? ?{_NUMBER})(.*)", re.DOTALL)
 _LONGEST = 200  # characters of a row
 _MOST_WORDS = 4  # beside the numbers of a row
@@ -43,16 +43,22 @@ def make(name: str, *_: object) -> AnswerKind:
             return []
         rows = np.array(numbers)
         is_valid = rows[:, 0].max() <= _LATEST and rows[:, -1].max() <= _HIGHEST[name]
-        return [_text(rows[np.argsort(rows[:, 0], kind="stable")])] if is_valid else []
+        if not is_valid:
+            return []
+        texts = [
+            " ".join(f"{number:g}" for number in row) for row in sorted(numbers, key=itemgetter(0))
+        ]
+        return ["; ".join(texts)]
 
-    return AnswerKind(name=name, read=read, score=score, is_long=True)
+    return AnswerKind(read=read, score=score, is_long=True)
 
 
 def _row(line: str, width: int) -> list[float]:
     """The numbers of a line that holds a row and little else."""
     if len(line) > _LONGEST:
         return []
-    line = _MIDI.sub(r"\1 \3 \2", _NO_ROW.sub(" ", line))
+    line = re.sub(r"(?i)(?<![A-Za-z0-9])[A-G](?:#|b)?\d\b|\([^()]*hz\)", " ", line)
+    line = _MIDI.sub(r"\1 \3 \2", line)
     if ". " in line.strip() or len(re.findall(r"[^\W\d_]+", line)) > _MOST_WORDS:
         return []
     # Commas are decimal ones if there are no points and too few numbers otherwise.
@@ -61,10 +67,6 @@ def _row(line: str, width: int) -> list[float]:
         if len(numbers) == width:
             return [float(number.replace(",", ".")) for number in numbers]
     return []
-
-
-def _text(rows: Table) -> str:
-    return "; ".join(" ".join(f"{number:g}" for number in row) for row in rows)
 
 
 def _table(text: str, width: int) -> Table:
@@ -79,7 +81,7 @@ def _score_notes(answer: str, reference: str) -> float:
         rows = _table(text, 3)
         # A note has to sound: mir_eval refuses notes that end where they begin.
         rows = rows[rows[:, 1] > rows[:, 0]]
-        sides += [rows[:, :2], np.array([frequency(midi) for midi in rows[:, 2]])]
+        sides += [rows[:, :2], frequency(rows[:, 2])]
     if not len(sides[0]) or not len(sides[2]):
         return 0.0
     return float(precision_recall_f1_overlap(*sides, offset_ratio=None)[2])

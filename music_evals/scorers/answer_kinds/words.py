@@ -27,21 +27,18 @@ from music_evals.scorers.readers.words import folded
 
 _MOST = 20_000  # characters of an answer
 # Marks of sections and times, and lines in brackets.
-_NOT_SUNG = re.compile(r"\[[^\]\n]{0,40}\]|(?m:^\([^()\n]{0,200}\)$)")
 _LEAD = re.compile(
     r"(?i)\A[^\n:：]{0,120}(?:lyrics|words|transcri|sings?\b|singer|text|歌[词詞])[^\n:：]{0,80}[:：]"
 )
 _QUOTED = re.compile(r"[^\n:：]{0,120}[:：]\s*[„“\"](?P<words>[^“”„\"]+)[“”\"][^\n]{0,200}")
 # A paragraph of one line behind the words, which unlike them is a sentence.
-_REMARK = re.compile(r"(?s)(?P<words>.*[^.!?)\n])\n\s*\n[^\n]*[.!)]")
 _MOST_OF_NAME = 12  # words
-_NO_WORD = re.compile(r"[^\w\s']+")
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
     """Make ``text``, ``text:cer`` or ``name``."""
     if name == "name":
-        return AnswerKind(name=name, read=_read_name, score=_score_name)
+        return AnswerKind(read=_read_name, score=_score_name)
     is_cer = argument == "cer"
 
     def score(answer: str, reference: str) -> float:
@@ -52,11 +49,10 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         return float(count_errors(answer, reference, is_cer=is_cer)[1])
 
     return AnswerKind(
-        name="text:cer" if is_cer else "text",
         read=_read,
         score=score,
         weight=weight,
-        guesses=_with_nothing,
+        guesses=lambda references: ["", *commonest(references)],
         column="lyric|text|word|transcri",
         is_long=True,
     )
@@ -69,7 +65,7 @@ def plain_words(text: str) -> str:
     "don't stop me now"
     """
     folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    return " ".join(_NO_WORD.sub(" ", folded).split())
+    return " ".join(re.sub(r"[^\w\s']+", " ", folded).split())
 
 
 @cache
@@ -103,16 +99,18 @@ def count_errors(
     """
     import jiwer
 
-    texts = [plain_words(text)[:_MOST] for text in (reference, answer)]
-    if not is_raw:
-        texts = [normal_words(text[:_MOST], is_cer=is_cer) for text in (reference, answer)]
+    sides = (reference, answer)
+    if is_raw:
+        texts = [plain_words(text)[:_MOST] for text in sides]
+    else:
+        texts = [normal_words(text[:_MOST], is_cer=is_cer) for text in sides]
     expected, given = (text.replace(" ", "") if is_cer else text for text in texts)
     if not expected:
         return 0, 1
     compare = jiwer.process_characters if is_cer else jiwer.process_words
     counted = compare(expected, given)
-    length = counted.hits + counted.substitutions + counted.deletions
-    return counted.substitutions + counted.deletions + counted.insertions, length
+    length = len(counted.references[0])
+    return length - counted.hits + counted.insertions, length
 
 
 def _read(statement: str) -> list[str]:
@@ -123,8 +121,8 @@ def _read(statement: str) -> list[str]:
 
         with suppress(Pysubs2Error):
             text = "\n".join(event.plaintext for event in SSAFile.from_string(text))
-    text = _NOT_SUNG.sub("", text).strip()
-    if remark := _REMARK.fullmatch(text):
+    text = re.sub(r"\[[^\]\n]{0,40}\]|(?m:^\([^()\n]{0,200}\)$)", "", text).strip()
+    if remark := re.fullmatch(r"(?s)(?P<words>.*[^.!?)\n])\n\s*\n[^\n]*[.!)]", text):
         text = remark["words"]
     if quoted := _QUOTED.fullmatch(text):
         text = quoted["words"]
@@ -139,7 +137,3 @@ def _read_name(statement: str) -> list[str]:
 
 def _score_name(answer: str, reference: str) -> float:
     return float(is_same_name(answer, reference) is True)
-
-
-def _with_nothing(references: Sequence[str]) -> list[str]:
-    return ["", *commonest(references)]

@@ -5,7 +5,7 @@ tables, the means in comparisons. An item is one question (or one piece to write
 an item (epochs) count once, with their mean.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import hypot, isnan, sqrt
 from statistics import fmean
@@ -101,7 +101,9 @@ def estimate(
     if clusters is not None and len(set(zip(names, clusters, strict=True))) > len(means):
         low, high = crossed_interval(values, names, clusters)
         return _with_ends(fmean(means), low, high, len(means))
-    groups, kinds = (_of_items(names, labels) for labels in (clusters, strata))
+    # The clusters and strata of the items, in the order of the means.
+    groups = None if clusters is None else [*dict(zip(names, clusters, strict=True)).values()]
+    kinds = None if strata is None else [*dict(zip(names, strata, strict=True)).values()]
     if len(set(groups or ())) == len(means):
         groups = None
     if len(set(kinds or ())) < 2:
@@ -128,20 +130,15 @@ def ratio_estimate(parts: Sequence[float], wholes: Sequence[float], groups: Name
         ratios: Floats = (counts @ above) / np.maximum(counts @ below, _LEAST)
         return ratios
 
-    value, clips = float(above.sum() / max(below.sum(), _LEAST)), len({*groups})
-    if clips < 2:
+    return resampled(float(above.sum() / max(below.sum(), _LEAST)), ratio, groups)
+
+
+def resampled(value: float, statistic: Callable[[Floats], Floats], groups: Names) -> Estimate:
+    """Return a statistic's value with its `bootstrap_interval`; without one of a single group."""
+    number = len({*groups})
+    if number < 2:
         return Estimate(value)
-    return Estimate(value, *bootstrap_interval(ratio, groups), clips)
-
-
-def _of_items(names: Names, labels: Names | None) -> list[Hashable] | None:
-    """The label of the first response to each item."""
-    if labels is None:
-        return None
-    first: dict[Hashable, Hashable] = {}
-    for name, label in zip(names, labels, strict=True):
-        first.setdefault(name, label)
-    return list(first.values())
+    return Estimate(value, *bootstrap_interval(statistic, groups), number)
 
 
 def _with_ends(value: float, low: float, high: float, n: int) -> Estimate:

@@ -7,11 +7,11 @@ more than once (a draft, then the final list), the fullest list counts, the late
 full lists; the other lists supply the answers that it lacks.
 """
 
-import json
 import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.cleaning import clean_reply, read_json
 
 MAX_REPLY = 48_000  # characters of a reply that are read
 MAX_ANSWER = 4_000  # characters of an answer that are kept
@@ -73,34 +73,33 @@ def _from_json(text: str) -> Numbered:
     body = text.strip()
     if fence := re.search(r"```(?:json)?[ \t]{0,8}\n", body):
         body = body[fence.end() :].partition("```")[0].strip()
-    if body[:1] not in ("[", "{"):
-        return {}
-    try:
-        content = json.loads(body, parse_int=str, parse_float=str)
-    except (ValueError, RecursionError):
-        return {}
-    values = list(content.values()) if isinstance(content, dict) else []
-    if len(values) == 1 and isinstance(values[0], dict | list):
-        content = values[0]
+    content = read_json(body)
+    if isinstance(content, dict) and len(content) == 1:
+        (value,) = content.values()
+        content = value if isinstance(value, dict | list) else content
     if isinstance(content, list):
-        content = {
-            _number(entry, position): entry for position, entry in enumerate(content, start=1)
-        }
-    keys = {key: _KEY.fullmatch(key[:20]) for key in content}
-    answers = {int(match[1]): _answer_text(content[key]) for key, match in keys.items() if match}
-    return {number: answer for number, answer in answers.items() if answer}
+        names = [[*_fields(entry, _NUMBER_KEYS), place] for place, entry in enumerate(content, 1)]
+        entries = [*zip(names, content, strict=True)]
+    else:
+        entries = [([key], value) for key, value in (content or {}).items()]
+    answers = {_number(names): _answer_text(entry) for names, entry in entries}
+    return {number: answer for number, answer in answers.items() if number and answer}
 
 
-def _number(entry: Any, position: int) -> str:
-    """The number that an entry of a list gives itself, else its place."""
-    fields = entry if isinstance(entry, dict) else {}
-    numbers = [str(fields[key]) for key in _NUMBER_KEYS if key in fields]
-    return next((number for number in numbers if _KEY.fullmatch(number[:20])), str(position))
+def _fields(entry: Any, names: Sequence[str]) -> list[Any]:
+    """The values of those fields of an object that it has."""
+    return [entry[name] for name in names if name in entry] if isinstance(entry, dict) else []
+
+
+def _number(names: Iterable[Any]) -> int:
+    """The number in the first of these names that has one, else 0."""
+    matches = [_KEY.fullmatch(str(name)[:20]) for name in names]
+    return next((int(match[1]) for match in matches if match), 0)
 
 
 def _answer_text(value: Any) -> str | None:
     if isinstance(value, dict):
-        return _answer_text(next((value[key] for key in _ANSWER_KEYS if key in value), None))
+        return _answer_text(next(iter(_fields(value, _ANSWER_KEYS)), None))
     if isinstance(value, list):
         return "; ".join(entry for entry in value if isinstance(entry, str))
     if isinstance(value, bool):

@@ -28,6 +28,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from operator import eq
 from typing import Any, Literal, NamedTuple, get_args
 
 from music_evals.scorers.readers import Status
@@ -60,7 +61,7 @@ AnswerType = Literal[
     "cadence", "name", "text",
 ]  # fmt: skip
 ANSWER_TYPES: tuple[AnswerType, ...] = get_args(AnswerType)
-READERS: dict[str, Callable[[str], Extraction]] = {
+READERS = {
     "pitch": read_pitches,
     "pitches": read_pitches,
     "key": read_keys,
@@ -100,7 +101,7 @@ _RIGHT = Checked("answered", True)
 _WRONG = Checked("answered", False)
 _SEVERAL = Checked("several", False)
 _UNREADABLE = Checked("unreadable", None)
-_NAMED = {True: _RIGHT, False: _WRONG, None: _UNREADABLE}
+_VERDICTS = {True: _RIGHT, False: _WRONG, None: _UNREADABLE}
 _pattern = partial(pattern, "phrases")
 
 
@@ -129,12 +130,12 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
         return Checked("empty", False)
     numbers = answer_type in _IN_WORDS
     expected = folded(reference, numbers=numbers)
-    for statement in statements(text):
+    places = [*statements(text)]
+    for statement in places:
         checked = _check_statement(folded(statement, numbers=numbers), expected, answer_type)
         if checked.is_right is not None:
             return checked
-    is_legible = any(map(_says_value, statements(text)))
-    return Checked("answered", None) if is_legible else _UNREADABLE
+    return Checked("answered", None) if any(map(_says_value, places)) else _UNREADABLE
 
 
 def _says_value(answer: str) -> bool:
@@ -144,7 +145,7 @@ def _says_value(answer: str) -> bool:
     text = affirmed(folded(answer, numbers=True))
     readings = [read(text) for read in (*READERS.values(), *_TEXT_READERS)]
     plain = [reading for reading in readings if reading.values and reading.is_pure]
-    return len(_yes_or_no(text)) == 1 or any(not _doubt(reading) for reading in plain)
+    return len(_yes_or_no(text)) == 1 or not all(map(_doubt, plain))
 
 
 def statements(text: str, *, marked_only: bool = False) -> Iterator[str]:
@@ -193,24 +194,31 @@ def _last(name: str, text: str) -> list[tuple[int, str]]:
 def _check_statement(answer: str, expected: str, answer_type: str) -> Checked:
     if is_refusal(answer):
         return Checked("refused", False)
+    read = READERS.get(answer_type) or _text_reader(expected)
+    if answer_type == "name" and read is _nothing:
+        return _VERDICTS[is_same_name(affirmed(answer), expected)]
     is_none = expected.rstrip(". ").lower() in _NONE
-    if answer_type == "name" and _text_reader(expected) is _nothing:
-        return _NAMED[is_same_name(affirmed(answer), expected)]
     if answer_type == "yes_no":
         return _check_yes_no(answer, "No" if is_none else expected)
-    read = READERS.get(answer_type) or _text_reader(expected)
+    return _check_value(answer, None if is_none else expected, answer_type, read)
+
+
+def _check_value(
+    answer: str, expected: str | None, answer_type: str, read: Callable[[str], Extraction]
+) -> Checked:
+    """Compare an answer with the value that is expected, or with none."""
     # "No sharps or flats, so C major" names a key.
     is_absent = is_absence(answer) and not read(answer.partition(",")[2]).values
-    if is_none and is_absent:
+    if expected is None and is_absent:
         return _RIGHT
-    if is_none:
-        is_unsure = _pattern("unsure").search(answer) or not read(answer).values
-        return _UNREADABLE if is_unsure else _WRONG
+    if expected is None:
+        is_sure = read(answer).values and not _pattern("unsure").search(answer)
+        return _WRONG if is_sure else _UNREADABLE
     if read is _nothing:
         return _check_term(answer, expected)
     reference = read(expected)
     if is_absent:
-        return _RIGHT if reference.values == (Fraction(0),) else _WRONG
+        return _VERDICTS[reference.values == (Fraction(0),)]
     return _compare(read(affirmed(answer)), reference, answer_type)
 
 
@@ -247,9 +255,8 @@ def _yes_or_no(text: str) -> set[bool]:
     """True for a text that says yes, False for no, both where it says both."""
     if text.rstrip().endswith("?"):
         return set()
-    says = {_line_says(line.strip()) for line in text.splitlines()}
+    verdicts = set().union(*map(_line_says, map(str.strip, text.splitlines())))
     words = {match[1].lower() in _YES for match in _pattern("alone").finditer(text[:SHORT])}
-    verdicts = {verdict for verdict in says if verdict is not None}
     if verdicts and len(words) > 1:
         return {True, False}
     ending = _pattern("ending").search(text)
@@ -258,15 +265,13 @@ def _yes_or_no(text: str) -> set[bool]:
     return verdicts
 
 
-def _line_says(line: str) -> bool | None:
+def _line_says(line: str) -> set[bool]:
     if _pattern("says_yes").match(line):
-        return True
-    return False if _pattern("says_no").match(line) or is_absence(line) else None
+        return {True}
+    return {False} if _pattern("says_no").match(line) or is_absence(line) else set()
 
 
 def _check_yes_no(answer: str, expected: str) -> Checked:
-    if answer.lower() == expected.lower():
-        return _RIGHT
     says = _yes_or_no(answer)
     if len(says) > 1:
         return _SEVERAL
@@ -305,11 +310,10 @@ def _is_committed(extraction: Extraction) -> bool:
     """Whether no word beside the first value makes another one of it, nor offers another."""
     text, first, last = extraction.text, extraction.spans[0], extraction.spans[-1]
     before, after = text[: first[0]][-60:], text[last[1] :][:60]
-    if _pattern("is_turned_before").search(before):
-        return False
-    if _pattern("is_turned_after").match(text, first[1]):
-        return False
-    return len(extraction.values) > 1 or not _pattern("choice").search(f"{before} {after}")
+    is_turned = _pattern("is_turned_before").search(before)
+    is_turned = is_turned or _pattern("is_turned_after").match(text, first[1])
+    has_others = first is last and _pattern("choice").search(f"{before} {after}")
+    return not is_turned and not has_others
 
 
 def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Checked:
@@ -324,22 +328,30 @@ def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Che
         return _RIGHT
     if undecided - right:
         return _UNREADABLE
-    if not right:
-        return _WRONG if _is_plain(answer) else _UNREADABLE
+    if right:
+        is_list = answer_type in _LISTS or len(expected) > 1
+        return _compare_mixed(answer, right, met == expected, is_list)
+    is_short = len(values) == 1 and len(answer.text) <= SHORT
+    return _WRONG if is_short or answer.is_pure or _opens(answer) else _UNREADABLE
+
+
+def _compare_mixed(
+    answer: Extraction, right: set[Any], is_complete: bool, is_list: bool
+) -> Checked:
+    """Judge an answer with right values and others."""
     if answer.is_pure:
-        return _WRONG if answer_type in _LISTS or len(expected) > 1 else _SEVERAL
-    if met != expected or right != {answer.values[0]}:
-        return _UNREADABLE
-    return _RIGHT if _opens(answer) and not _turns(answer) else _UNREADABLE
+        return _WRONG if is_list else _SEVERAL
+    is_first = is_complete and right == {answer.values[0]} and _opens(answer)
+    # Words behind the first value may say that it is not the answer.
+    turns = _pattern("turn").search(answer.text, answer.spans[0][1])
+    return _RIGHT if is_first and not turns else _UNREADABLE
 
 
-def _agreement(
-    values: set[Any], expected: set[Any], answer_type: str
-) -> tuple[set[Any], set[Any], set[Any]]:
+def _agreement(values: set[Any], expected: set[Any], answer_type: str) -> tuple[set[Any], ...]:
     """The values that are among the expected ones, the expected ones that they meet, and the values
     that only a musician can judge.
     """
-    agree = _AGREE.get(answer_type, _never_agree)
+    agree: _Agree = _AGREE.get(answer_type, eq)
     right, met, undecided = set(), set(), set()
     for value, other in product(values, expected):
         agrees = value == other or agree(value, other)
@@ -365,32 +377,15 @@ def _doubt(answer: Extraction) -> Checked | None:
     return None
 
 
-def _is_plain(answer: Extraction) -> bool:
-    """Whether an answer says its values and little else."""
-    if answer.is_pure or _opens(answer):
-        return True
-    return len(set(answer.values)) == 1 and len(answer.text) <= SHORT
-
-
 def _opens(answer: Extraction) -> bool:
     """Whether a short answer opens with its first value."""
     lead = answer.text[: answer.spans[0][0]]
     return len(answer.text) <= SHORT and _pattern("lead").fullmatch(lead) is not None
 
 
-def _turns(answer: Extraction) -> bool:
-    """Whether words behind the first value say that it is not the answer."""
-    end = answer.spans[0][1]
-    return any(_pattern(name).search(answer.text, end) for name in ("turn", "elsewhere"))
-
-
 # Whether a value is the reference's all the same, if the two are not equal; None if only a musician
 # can say.
 _Agree = Callable[[Any, Any], bool | None]
-
-
-def _never_agree(given: Any, expected: Any) -> bool:
-    return False
 
 
 def _agree_duration(given: Any, expected: Any) -> bool | None:

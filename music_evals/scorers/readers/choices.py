@@ -23,21 +23,22 @@ Source: arXiv 2510.22455, section 2.3 (form of the answer); arXiv 2406.15885, se
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from string import ascii_uppercase
+from typing import Any
 
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.chords import other_names
 from music_evals.scorers.readers.cleaning import clean_reply, plain_letters
-from music_evals.scorers.readers.patterns import Match, filled, load
+from music_evals.scorers.readers.patterns import Match, pattern, texts
 from music_evals.scorers.readers.refusals import is_refusal
 
 MAX_REPLY = (
     20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
 )
-END = 1_500  # characters of a reply's end, which are read first
 MIN_PART = 3  # words of an option that stand for it
 MAX_UNIT = 400  # characters of a sentence that are read
 MAX_DENIAL = 40  # characters of a clause that denies an option and says nothing else
@@ -48,41 +49,20 @@ LABELLED = "what follows the last label, such as “Final Answer:”"  # a rule
 
 # The signs of options are letters of a script that no reply has: one for an option that is named
 # surely, one for an option that a number, "yes" or letters in a row may name.
-_SURE = 0xA500
-_VAGUE = 0xA520
+_SURE = "".join(map(chr, range(0xA500, 0xA51A)))
+_VAGUE = "".join(map(chr, range(0xA520, 0xA53A)))
+_LETTERS_OF_SIGNS = str.maketrans(_SURE + _VAGUE, 2 * ascii_uppercase)
 _BOX = "ꘀ"
 _ACCIDENTALS = str.maketrans({"♭": "b", "♯": "#", "𝄫": "bb", "𝄪": "##"})
 
 
-_WITHOUT_SPACES = ("zh", "ja", "ko", "any")  # their entries need no edge of a word
 _BRACKETS = str.maketrans("[]{}<>【】〔〕（）", "()()()()()()")
-_BOXES = (("☐", "✗ "), ("[ ]", "✗ "), ("☑", "✓ "), ("☒", "✓ "), ("[x]", "✓ "), ("[X]", "✓ "))
-_FORMS = ("chosen_name", "name_right", "but_name", "is_name")
+_FORMS = ("chosen_name", "name_right", "but_name", "is_name", "so_name")
 
 
 Letters = set[str]  # of options
-
-
-@cache
-def _texts() -> dict[str, str]:
-    """The patterns of `choice_patterns.toml`, in which words of `choices.toml` stand for their
-    names.
-    """
-    patterns = {name: _of_languages(entries) for name, entries in load("choices").items()}
-    for name, text in load("choice_patterns").items():
-        patterns[name] = filled(text, patterns)
-    return patterns
-
-
-def _of_languages(entries: dict[str, str]) -> str:
-    signs = [text for language, text in entries.items() if language in _WITHOUT_SPACES]
-    words = "|".join(entries[language] for language in entries if language not in _WITHOUT_SPACES)
-    return "|".join([rf"(?<!\w)(?i:{words})(?!\w)", *signs])
-
-
-@cache  # compiled when it is first used, and not by whoever imports a reader
-def _pattern(name: str) -> re.Pattern[str]:
-    return re.compile(_texts()[name], re.MULTILINE)
+_PATTERNS = "choice_patterns"
+_pattern = partial(pattern, _PATTERNS)
 
 
 def first_letter(reply: str) -> Reading:
@@ -116,41 +96,19 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
         ...     ["Major"]).status
         ('several', 'refused')
     """
-    whole = clean_reply(reply)
-    text = plain_letters(_beginning_and_end(whole)).strip()
+    text = clean_reply(reply)
+    if len(text) > MAX_REPLY:
+        text = f"{text[: MAX_REPLY // 10]}\n{text[-MAX_REPLY:]}"
+    text = plain_letters(text).strip()
     if not text:
-        return Reading("unreadable" if whole.strip() else "empty")
+        return Reading("empty")
     choices = _options(tuple(options))
     if letter := choices.letter_of_whole(text):
         return Reading("answered", letter, "the whole reply")
-    if len(text) > END:
-        end = choices.with_signs(text[-END:].partition("\n")[2])
-        reading = _read_end(end, choices, is_cut)
-        if reading and reading.answer:
-            return reading
     marked = choices.with_signs(text)
-    reading = _read_label(marked, choices)
-    if reading is None:
-        reading = (_read_first_line if is_cut else _read_sentences)(marked, choices)
+    read = _read_first_line if is_cut else _read_sentences
+    reading = _read_label(marked, choices) or read(marked, choices)
     return reading or Reading("refused" if is_refusal(text) else "unreadable")
-
-
-def _beginning_and_end(text: str) -> str:
-    """What is read of a reply: all of it, or of a long one the end and some words ahead."""
-    if len(text) <= MAX_REPLY:
-        return text
-    return f"{text[: MAX_REPLY // 10].rpartition(' ')[0]}\n{text[-MAX_REPLY:]}"
-
-
-def _read_end(text: str, choices: "_Options", is_cut: bool) -> Reading | None:
-    """Read the label in the end of a long reply, or the last line if it is an option and nothing
-    else.
-    """
-    reading = _read_label(text, choices)
-    if reading or is_cut:
-        return reading
-    match = _pattern("exact").fullmatch(text.rpartition("\n")[2])
-    return match and _reading(choices.letters_of(match["name"]), "the last line", choices)
 
 
 def _read_label(text: str, choices: "_Options") -> Reading | None:
@@ -203,22 +161,19 @@ def _read_sentences(text: str, choices: "_Options") -> Reading | None:
         return _reading(mentioned, "the only option that is named and not denied", choices)
     denied = set().union(*map(choices.letters_denied, units))
     left = {*choices.letters} - denied
-    if len(left) != 1 or not denied or is_refusal(text):
-        return None
-    return Reading("answered", min(left), "the only option that is not denied")
+    if denied and len(left) == 1 and not is_refusal(text):
+        return Reading("answered", min(left), "the only option that is not denied")
+    return None
 
 
 def _corrected(text: str, choices: "_Options") -> Letters:
     """The option that the text behind the last "wait", "no" or "actually" comes to."""
     corrections = [*_pattern("taken_back").finditer(text)]
     for correction in reversed(corrections[-MAX_CORRECTIONS:]):
-        if not text[: correction.start()].strip():
-            continue
         units = _units(text[correction.end() :])
-        letters = _last(choices.letters_committed_to, units) or _last(
-            choices.letters_mentioned, units
-        )
-        if len(letters) == 1:
+        letters = _last(choices.letters_committed_to, units)
+        letters = letters or _last(choices.letters_mentioned, units)
+        if len(letters) == 1 and text[: correction.start()].strip():
             return letters
     return set()
 
@@ -246,25 +201,24 @@ def _units(text: str) -> list[str]:
     ]
 
 
-def _listed(lines: Sequence[str], choices: "_Options") -> tuple[dict[str, str], list[str]]:
+def _listed(lines: list[str], choices: "_Options") -> tuple[dict[str, str], list[str]]:
     """Part lines that go through the options one by one, by letter, from the others."""
-    items = chain.from_iterable(map(_pattern("items").split, lines))
-    runs: list[list[tuple[str, str]]] = []
+    runs: list[dict[str, str]] = []
     last = ""
+    items = chain.from_iterable(map(_pattern("items").split, lines))
     for unit in filter(str.strip, items):
         match = _pattern("item").match(unit)
         letter = min(choices.letters_of(match["name"]), default="") if match else ""
         # A list goes on with a later letter, and nothing goes on behind a line without one.
         if not last or letter <= last:
-            runs.append([])
-        runs[-1].append((letter, unit))
+            runs.append({})
+        runs[-1][letter] = unit
         last = letter
-    longest = max(map(len, runs), default=0)
-    if longest < 2:
-        return {}, [*lines]
-    listed = [run for run in runs if len(run) == longest][-1]
-    shorter = chain.from_iterable(run for run in runs if len(run) < longest)
-    return dict(listed), [unit for _, unit in shorter]
+    listed = max(reversed(runs), key=len, default={})
+    if len(listed) < 2:
+        return {}, lines
+    shorter = [run.values() for run in runs if len(run) < len(listed)]
+    return listed, [*chain.from_iterable(shorter)]
 
 
 def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading | None:
@@ -273,8 +227,7 @@ def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading | None:
     denied = {letter for letter, unit in listed.items() if _pattern("denied").search(unit)}
     affirmed = {letter for letter, unit in listed.items() if _pattern("affirmed").search(unit)}
     affirmed -= denied
-    left = listed.keys() - denied
-    for letters in (affirmed, left):
+    for letters in (affirmed, listed.keys() - denied):
         if denied and len(letters) == 1:
             return Reading("answered", min(letters), rule)
     is_incomplete = not denied and len(listed) < len(choices.letters)
@@ -287,102 +240,92 @@ class _Options:
     def __init__(self, options: tuple[str, ...]) -> None:
         self.letters = ascii_uppercase[: len(options)]
         self.texts = dict(zip(self.letters, options, strict=True))
-        named: dict[str, Letters] = {}
-        others: dict[str, Letters] = {}
-        for letter, option in zip(self.letters, options, strict=True):
-            for name in _names(option):
-                named.setdefault(name, set()).add(letter)
-            for name in map(_folded, other_names(option)):
-                others.setdefault(name, set()).add(letter)
-        named = others | named  # an option's own text is of no other
+        # An option's own text is of no other.
+        named = self._letters_by_name(other_names) | self._letters_by_name(_names)
         self.names = {name: min(letters) for name, letters in named.items() if len(letters) == 1}
-        self.longest = max(map(len, named), default=0)
         # A text that is a letter, such as the name of a note, is read as the letter of an option.
-        texts = (name for name in self.names if name.upper() not in {*self.letters})
-        self.texts_to_mark = sorted(texts, key=len, reverse=True)
+        texts_to_mark = [name for name in self.names if name.upper() not in {*self.letters}]
+        self.texts_to_mark = sorted(texts_to_mark, key=len, reverse=True)
         self.ambiguous = {*self.letters} & {name.upper() for name in self.names}
         matches = map(_pattern("yes_or_no").match, options)
-        answers = [str(match.lastgroup) if match else "" for match in matches]
-        self.yes_no: dict[str, str] = {}
-        if sorted(answers) == ["no", "yes"]:
+        answers = [match and match.lastgroup for match in matches]
+        self.yes_no: dict[str | None, str] = {}
+        if {*answers} == {"no", "yes"} and len(answers) == 2:
             self.yes_no = dict(zip(answers, self.letters, strict=True))
+
+    @cached_property  # takes milliseconds, and most replies are a letter
+    def marked_texts(self) -> re.Pattern[str]:
+        """What matches any of the texts to mark, each as a group."""
+        return re.compile("|".join(map(_name_pattern, self.texts_to_mark)) or "$.")
+
+    def _letters_by_name(self, names_of: Callable[[str], Iterable[str]]) -> dict[str, Letters]:
+        """The options that have a name, by the names that a function gives of their texts."""
+        letters: defaultdict[str, Letters] = defaultdict(set)
+        for letter, text in self.texts.items():
+            for name in filter(None, map(_folded, names_of(text))):
+                letters[name].add(letter)
+        return letters
 
     def letter_of_whole(self, text: str) -> str | None:
         """The option whose letter or text a text is, and nothing else."""
         bare = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”").lstrip("# ")
         if _pattern("marked").match(bare):
             return None
-        if len(bare) == 1 and bare.upper() in self.letters:
+        if bare.upper() in {*self.letters}:
             return bare.upper()
-        if len(bare) > MAX_UNIT + 4 * self.longest:
-            return None
         words = _folded(bare)
-        without_article = _folded(re.sub(r"^(?i:an?|the) (?=\w)", "", bare))
-        return (
-            self.names.get(words) or self.names.get(without_article) or self._letter_of_part(words)
-        )
+        return self.names.get(words) or self._letter_of_part(words)
 
     def _letter_of_part(self, words: str) -> str | None:
         """The only option of whose text these words are a part, at least three of them."""
-        if words.count(" ") < MIN_PART - 1:
-            return None
         letters = {letter for name, letter in self.names.items() if f" {words} " in f" {name} "}
-        return letters.pop() if len(letters) == 1 else None
+        is_long = words.count(" ") >= MIN_PART - 1
+        return letters.pop() if is_long and len(letters) == 1 else None
 
     def letters_of(self, name: str) -> Letters:
-        """The letters of signs, or a letter if there is such an option."""
-        if name[0] >= chr(_SURE):
-            return {self.letters[(ord(sign) - _SURE) % (_VAGUE - _SURE)] for sign in name}
-        return {name.upper()} & {*self.letters}
+        """The letters of signs, or letters of which there are options."""
+        return {*name.translate(_LETTERS_OF_SIGNS).upper()} & {*self.letters}
 
-    def _sign(self, letter: str, first: int = _SURE) -> str:
-        return chr(first + self.letters.index(letter))
+    def _sign(self, letter: str, signs: str = _SURE) -> str:
+        return signs[self.letters.index(letter)]
 
     def with_signs(self, text: str) -> str:
         """A text with signs for the options that it names."""
-        text = _pattern("sign").sub("", text)
-        for box, verdict in _BOXES:
-            text = text.replace(box, verdict)
-        text = _pattern("box").sub(f" {_BOX}", text)
-        text = _pattern("markup").sub(" ", text)
-        text = _pattern("letter_and_note").sub(self._mark_letter_and_note, _with_accidentals(text))
-        if _pattern("bracketed_letter").search(text):
-            text = _pattern("bracketed").sub(self._mark_bracketed, text)
-        text = _pattern("quotes").sub(" ", text).translate(_BRACKETS)
-        text = self._with_texts_marked(text)
-        if self.yes_no:
-            text = _pattern("yes_or_no").sub(self._mark_yes_no, text)
-        text = _pattern("letter_and_text").sub(self._mark_letter_and_text, text)
-        text = _pattern("listed_notes").sub(self._without_notes, text)
-        text = _pattern("named").sub(self._mark_named, text)
-        text = _pattern("indexed").sub(self._mark_indexed, text)
-        if _pattern("ordinal_noun").search(text):
-            text = _pattern("ordinals").sub(self._mark_ordinal, text)
-        return _pattern("group").sub(self._mark_group, text)
-
-    def _with_texts_marked(self, text: str) -> str:
-        """A text with signs for the options' own texts; those that cannot be in it cost nothing."""
-        folded = text.casefold()
-        names = tuple(name for name in self.texts_to_mark if name.partition(" ")[0] in folded)
-        if not names:
-            return text
-        return _names_pattern(names).sub(
-            lambda match: self._sign_of_text(names[(match.lastindex or 1) - 1]), text
+        text = re.sub(r"☐|\[ \]", "✗ ", _pattern("sign").sub("", text))
+        text = re.sub(r"[☑☒]|\[[xX]\]", "✓ ", text)
+        text = _replaced(text, ("box", f" {_BOX}"), ("markup", " "))
+        text = _replaced(
+            _with_accidentals(text),
+            ("letter_and_note", self._mark_letter_and_note),
+            ("bracketed", self._mark_bracketed),
+            ("quotes", " "),
+        )
+        text = self.marked_texts.sub(self._mark_text, text.translate(_BRACKETS))
+        return _replaced(
+            text,
+            ("yes_or_no", self._mark_yes_no),
+            ("letter_and_text", self._mark_letter_and_text),
+            ("listed_notes", self._without_notes),
+            ("named", self._mark_named),
+            ("indexed", self._mark_indexed),
+            ("ordinals", self._mark_ordinal),
+            ("group", self._mark_group),
         )
 
     def _mark_bracketed(self, match: Match) -> str:
         letter = match["letter"].upper()
-        if match["before"] or match["pitch"] or letter not in self.letters:
-            return match[0]
-        return f" {self._sign(letter)} "
+        is_note = match["before"] or match["pitch"]
+        return match[0] if is_note or letter not in self.letters else f" {self._sign(letter)} "
 
-    def _sign_of_text(self, name: str) -> str:
+    def _mark_text(self, match: Match) -> str:
+        name = self.texts_to_mark[(match.lastindex or 1) - 1]
         # A short text may stand in a reply without naming its option.
         is_vague = name.isdigit() or len(name) < (3 if name.isascii() else 2)
         return f" {self._sign(self.names[name], _VAGUE if is_vague else _SURE)} "
 
     def _mark_yes_no(self, match: Match) -> str:
-        return f" {self._sign(self.yes_no[str(match.lastgroup)], _VAGUE)}"
+        letter = self.yes_no.get(match.lastgroup)
+        return f" {self._sign(letter, _VAGUE)}" if letter else match[0]
 
     def _mark_letter_and_text(self, match: Match) -> str:
         letter, sign = match["letter"].upper(), match["sign"]
@@ -391,8 +334,8 @@ class _Options:
             return self._sign(letter)
         if letter not in self.letters or match["letter"].islower():
             return match[0]
-        is_ascii = any(name.isascii() for name, option in self.names.items() if {option} == own)
-        return match[0] if is_ascii and not match["gap"].strip() else self._sign(letter) + sign
+        is_word = self.texts[min(own)].isascii() and not match["gap"].strip()
+        return match[0] if is_word else self._sign(letter) + sign
 
     def _mark_letter_and_note(self, match: Match) -> str:
         """A sign for a letter with its own text, which is a letter too, or signs for both."""
@@ -411,34 +354,29 @@ class _Options:
         return match["noun"] + self._sign(letter) if letter in self.letters else match[0]
 
     def _mark_indexed(self, match: Match) -> str:
-        number = int(match["name"])
+        letters = self.letters[int(match["name"]) - 1 :]
         is_text = any(match["name"] in name for name in self.names)
-        if is_text or number > len(self.letters):
-            return match[0]
-        return match["noun"] + self._sign(self.letters[number - 1])
+        return match[0] if is_text or not letters else match["noun"] + self._sign(letters[0])
 
     def _mark_ordinal(self, match: Match) -> str:
-        number = next(int(name[1:]) for name, word in match.groupdict().items() if word)
-        if number > len(self.letters):
-            return match[0]
-        return f" {self._sign(self.letters[number - 1])} "
+        letters = self.letters[int(str(match.lastgroup)[1:]) - 1 :]
+        return f" {self._sign(letters[0])} " if letters else match[0]
 
     def _mark_group(self, match: Match) -> str:
         letters = [self.letters_of(name) for name in _pattern("one_name").findall(match[0])]
         if not all(letters):
             return match[0]  # these are notes
         named = sorted(set().union(*letters))
-        first = _SURE if len(named) == 1 else _VAGUE
-        return "".join(self._sign(letter, first) for letter in named)
+        signs = _SURE if len(named) == 1 else _VAGUE
+        return "".join(self._sign(letter, signs) for letter in named)
 
     def letters_stated(self, statement: str) -> Letters:
         """The options that a statement names at its beginning, or else in its first sentence."""
-        if self.yes_no:
-            statement = _pattern("yes_or_no").sub(self._mark_yes_no, statement)
+        statement = _pattern("yes_or_no").sub(self._mark_yes_no, statement)
         first = _pattern("unit").split(statement)[0]
         if match := _pattern("stated").match(statement):
             letters = self.letters_of(match["name"])
-            is_vague = match["name"] >= chr(_VAGUE) and is_refusal(self.without_signs(first))
+            is_vague = match["name"] >= _VAGUE[0] and is_refusal(self.without_signs(first))
             return set() if is_vague else letters
         return self.letters_committed_to(first) or self.letters_mentioned(first)
 
@@ -452,39 +390,34 @@ class _Options:
         matches = [_pattern("after_colon").search(unit), _pattern("opening").match(beginning)]
         for clause in clauses:
             matches += [_pattern(form).search(clause) for form in _FORMS]
-        matches = [match for match in matches if match and not _is_note(match)]
-        matches += map(_pattern("so_name").search, clauses)
-        names = [match["name"] for match in matches if match]
-        letters = self._letters_of_all(name for name in names if name.upper() not in self.ambiguous)
+        names = [match["name"] for match in matches if match and not _is_note(match)]
+        sure = [name for name in names if name.upper() not in self.ambiguous]
+        letters = self.letters_of("".join(sure))
         return set() if len(letters) == len(self.letters) > 2 else letters
 
     def letters_mentioned(self, unit: str) -> Letters:
         """The options that a sentence names surely, or several of them in a row, and does not
         deny.
         """
-        return self._letters_of_all(_pattern("mention").findall(" ".join(self._clauses(unit))))
+        return self.letters_of("".join(_pattern("mention").findall(" ".join(self._clauses(unit)))))
 
     def letters_denied(self, unit: str) -> Letters:
         """The options that a sentence denies."""
         clauses = [clause for clause in _pattern("clause").split(unit) if len(clause) <= MAX_DENIAL]
         denials = " ; ".join(clause for clause in clauses if _pattern("denied").search(clause))
-        return self._letters_of_all(_pattern("mention_or_letter").findall(denials))
-
-    def _letters_of_all(self, names: Iterable[str]) -> Letters:
-        return set().union(*map(self.letters_of, names))
+        return self.letters_of("".join(_pattern("mention_or_letter").findall(denials)))
 
     def _clauses(self, unit: str) -> list[str]:
         """The clauses of a sentence that name an option and say what is so: none that denies,
         supposes or refuses.
         """
-        return [clause for clause in _pattern("clause").split(unit) if self._asserts(clause)]
-
-    def _asserts(self, clause: str) -> bool:
-        if not self._letters_of_all(_pattern("names").findall(clause)):
-            return False
-        if _pattern("denied").search(clause) or _pattern("supposed").search(clause):
-            return False
-        return not is_refusal(self.without_signs(clause))
+        clauses = []
+        for clause in _pattern("clause").split(unit):
+            is_denied = _pattern("denied").search(clause) or _pattern("supposed").search(clause)
+            is_named = self.letters_of("".join(_pattern("names").findall(clause)))
+            if is_named and not is_denied and not is_refusal(self.without_signs(clause)):
+                clauses.append(clause)
+        return clauses
 
     def without_signs(self, text: str) -> str:
         """A text with the options' texts for their signs."""
@@ -495,12 +428,17 @@ class _Options:
         return f" {text} " if text.isascii() else text
 
 
+def _replaced(text: str, *replacements: tuple[str, Any]) -> str:
+    """A text with the matches of patterns replaced, one pattern after the other."""
+    for name, replacement in replacements:
+        text = _pattern(name).sub(replacement, text)
+    return text
+
+
 def _is_note(match: Match) -> bool:
     """Whether a letter is the name of a note, because the words before speak of one."""
-    return (
-        match["name"].isascii()
-        and _pattern("pitch").search(match.string[: match.start("name")]) is not None
-    )
+    ahead = match.string[: match.start("name")]
+    return match["name"].isascii() and _pattern("pitch").search(ahead) is not None
 
 
 _options = lru_cache(maxsize=1_000)(_Options)
@@ -510,12 +448,10 @@ def _names(option: str) -> Iterator[str]:
     """The texts by which an option may be called: whole, without brackets, what is in brackets,
     what follows "yes,".
     """
+    yield option
     bracketed = re.fullmatch(r"(.+?)\s*[({（](.+)[)}）]", option)
-    after_yes = _pattern("after_yes_or_no").match(option)
-    texts = [option]
-    for match in filter(None, (bracketed, after_yes)):
-        texts += match.groups()
-    yield from filter(None, map(_folded, texts))
+    for match in filter(None, (bracketed, _pattern("after_yes_or_no").match(option))):
+        yield from match.groups()
 
 
 def _with_accidentals(text: str) -> str:
@@ -535,24 +471,18 @@ def _folded(text: str) -> str:
     return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]*|[#+°/]+", text))
 
 
-@lru_cache(maxsize=1_000)
-def _names_pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    """What matches any of these names, each as a group."""
-    return re.compile("|".join(f"({_name_pattern(name)})" for name in names))
-
-
 def _name_pattern(name: str) -> str:
-    """What matches a name in a text, whatever stands between its words."""
+    """What matches a name in a text, whatever stands between its words, as a group."""
     is_notes = _pattern("notes").fullmatch(name)
-    between = _texts()["between_notes"] if is_notes else r"(?:[^\w#+°]|_){1,8}"
+    between = texts(_PATTERNS)["between_notes"] if is_notes else r"(?:[^\w#+°]|_){1,8}"
     body = f"(?i:{between.join(map(re.escape, name.split(' ')))})"
     if is_notes:  # in a longer list they are another answer
-        body = _texts()["no_note_before"] + body + _texts()["no_note_behind"]
+        body = texts(_PATTERNS)["no_note_before"] + body + texts(_PATTERNS)["no_note_behind"]
     edge = "A-Za-zÀ-ɏЀ-ӿ0-9#"
     if name.isdigit():
         body = rf"(?<![=_])(?<!\d[.,/]){body}(?![.,/]\d)"
     if len(name) == 1 and name > "\u2e80":
-        return rf"(?:(?<=[是为选])|(?<!\w)){body}(?!\w)"
+        return rf"((?:(?<=[是为选])|(?<!\w)){body}(?!\w))"
     begins = rf"(?<![{edge}-])" if name[0] < "\u2e80" else ""
     ends = rf"(?![{edge}])" if name[-1] < "\u2e80" else ""
-    return begins + body + ends
+    return f"({begins}{body}{ends})"

@@ -43,7 +43,7 @@ _ON = re.compile(
     r"(?P<root>[A-Ga-g](?:##|#|bb|b)?)(?![A-Za-z0-9])"
 )
 _SIGNS = {shift: sign for sign, shift in SHIFTS.items() if sign != "x"}
-_INVERSIONS = ("root", "first", "second", "third")
+_INVERSIONS = {"root": 0, "first": 1, "second": 2, "third": 3}
 _BASS = {0: 0, 2: 1, 4: 2, 6: 3}  # inversions by the steps from root to bass
 _KINDS = load("theory")["chords"]
 
@@ -65,18 +65,13 @@ def read_chords(text: str) -> Extraction:
 
 
 def _chord(match: Match) -> Hashable:
-    is_bare = not any(
-        match[name] for name in ("sign", "words", "symbol", "noun", "bass", "inversion")
-    )
     is_symbol = match["symbol"] and match[0] == match.string
     is_small = match["letter"].islower() and not match["words"] and not is_symbol
     # A small letter may be an article, "am" a verb.
-    if is_small or (is_bare and not stands_alone(match)):
+    if is_small or (len(match[0]) == 1 and not stands_alone(match)):
         return None
-    quality = (
-        _QUALITIES[match["words"]] if match["words"] else _SYMBOLS.get(match["symbol"], "major")
-    )
-    inversion = _INVERSIONS.index(match["inversion"]) if match["inversion"] else None
+    quality = _QUALITIES.get(match["words"]) or _SYMBOLS.get(match["symbol"], "major")
+    inversion = _INVERSIONS.get(match["inversion"])
     if match["bass"]:
         inversion = _BASS.get(_steps(match["letter"].upper(), match["bass"]), -1)
     return match["letter"].upper(), SHIFTS[match["sign"] or ""], quality, inversion
@@ -91,18 +86,14 @@ def other_names(option: str) -> list[str]:
     >>> "F# minor" in other_names("F#m"), other_names("hip-hop")
     (True, [])
     """
-    if _IS_CHORD.fullmatch(option):
-        values = read_chords(folded(option)).values
-        if len(values) == 1 and values[0][0] and values[0][3] is None:
-            letter, shift, quality, _ = values[0]
-            root = letter + _SIGNS[shift]
-            symbols = [symbol for symbol in TERMS["symbols"][quality] if "M" not in symbol]
-            names = [f"{root} {word}" for word in TERMS["qualities"].get(quality, ())]
-            names += [f"{root}{symbol}" for symbol in symbols] + [
-                f"{root} {symbol}" for symbol in symbols
-            ]
-            return [name for name in names if name not in ("Am", "A m", "A min")]
-    return []
+    values = read_chords(folded(option)).values if _IS_CHORD.fullmatch(option) else ()
+    if len(values) != 1 or values[0][0] is None or values[0][3] is not None:
+        return []
+    letter, shift, quality, _ = values[0]
+    symbols = [symbol for symbol in TERMS["symbols"][quality] if "M" not in symbol]
+    endings = [f" {word}" for word in (*TERMS["qualities"].get(quality, ()), *symbols)]
+    names = [letter + _SIGNS[shift] + ending for ending in (*endings, *symbols)]
+    return [name for name in names if name not in ("Am", "A m", "A min")]
 
 
 def _steps(root: str, note: str) -> int:
@@ -114,14 +105,15 @@ def _degree_chord(match: Match) -> Hashable:
     from music21.exceptions21 import Music21Exception
     from music21.roman import RomanNumeral
 
-    key = match["key"].replace("b", "-") if len(match["key"]) > 1 else match["key"]
+    letter, sign = match["key"][0], match["key"][1:].replace("b", "-")
     if match["mode"]:
-        key = key.lower() if match["mode"] == "minor" else key[0].upper() + key[1:]
+        letter = letter.lower() if match["mode"] == "minor" else letter.upper()
     try:
-        numeral = RomanNumeral(match["figure"], key)
+        numeral = RomanNumeral(match["figure"], letter + sign)
     except (Music21Exception, ValueError):
         return None
-    chord = _kind(numeral.root().name, [pitch.name for pitch in numeral.pitches])
+    root, *names = [pitch.name.replace("-", "b") for pitch in (numeral.root(), *numeral.pitches)]
+    chord = _kind(root, names)
     return (*chord[:3], numeral.inversion()) if chord else None
 
 
@@ -134,10 +126,10 @@ def _spelled_chord(match: Match) -> Hashable:
 
 def _kind(root: str, names: list[str]) -> tuple[Hashable, ...] | None:
     """The chord of a root and its notes."""
-    places = [SEMITONES[name[0]] + SHIFTS[name[1:].replace("-", "b")] for name in (root, *names)]
+    places = [SEMITONES[name[0]] + SHIFTS[name[1:]] for name in (root, *names)]
     semitones = sorted({(place - places[0]) % 12 for place in places})
     quality = _KINDS.get(" ".join(map(str, semitones)))
-    return (root[0], SHIFTS[root[1:].replace("-", "b")], quality, None) if quality else None
+    return (root[0], SHIFTS[root[1:]], quality, None) if quality else None
 
 
 _DEGREES = dict(zip("1234567", ("I", "II", "III", "IV", "V", "VI", "VII"), strict=True))

@@ -2,9 +2,11 @@
 
 `clean_reply` removes a model's thinking and the tokens by which a chat template marks turns; what
 remains may be music. `plain_letters` also folds the forms of characters, for readers of words and
-letters. `make_replies_valid` is for the provider of a model, whose replies can be no valid Unicode.
+letters, and `read_json` is for replies in JSON. `make_replies_valid` is for the provider of a
+model, whose replies can be no valid Unicode.
 """
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable
@@ -70,6 +72,21 @@ def plain_letters(text: str) -> str:
     """
     folded = unicodedata.normalize("NFKC", text)
     return _CYRILLIC.sub(lambda match: match[0].translate(_LATIN), folded)
+
+
+def read_json(text: str) -> Any:
+    """Return the object or array that a text is, with its numbers as they are written; None if it
+    is none.
+
+    Example:
+        >>> read_json('{"answer": 2.50}'), read_json("2.50")
+        ({'answer': '2.50'}, None)
+    """
+    try:
+        content = json.loads(text, parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict | list) else None
 
 
 def make_replies_valid(provider: Any, count: Callable[[], None] = lambda: None) -> None:

@@ -5,14 +5,13 @@ The schema of an answer and its reading are here side by side. ``cannot tell`` i
 of each field.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import exp
 from string import ascii_uppercase, digits
 from typing import Any
 
 from music_evals.scorers.readers import Reading
-from music_evals.scorers.readers.cleaning import clean_reply
+from music_evals.scorers.readers.cleaning import clean_reply, read_json
 from music_evals.scorers.readers.verdicts import Verdict, judge_open, plain_text
 
 FORM = "answer_form"
@@ -25,24 +24,18 @@ Schema = dict[str, Any]
 """A JSON schema."""
 
 _MAX_REPLY = 200_000  # characters of an object
-_MEASURES = {"type": "array", "items": {"type": "integer"}}
-_TYPES: Mapping[str, Schema] = {
-    "number": {"type": "integer"},
-    "order": _MEASURES,
-    "measures": _MEASURES,
-    "pitches": {"type": "array", "items": {"type": "string"}},
+_ELEMENTS = {
+    "order": "integer",
+    "measures": "integer",
+    "times": "number",
+    "all_times": "number",
+    "beats": "number",
+    "pitches": "string",
+    "sequence": "string",
+    "set": "string",
+    "voice": "string",
 }
-_DECIMALS = {"type": "array", "items": {"type": "number"}}
-_TYPES_OF_KINDS: Mapping[str, Schema] = {
-    "number": {"type": "number"},
-    "times": _DECIMALS,
-    "all_times": _DECIMALS,
-    "beats": _DECIMALS,
-    "sequence": {"type": "array", "items": {"type": "string"}},
-    "set": {"type": "array", "items": {"type": "string"}},
-    "voice": {"type": "array", "items": {"type": "string"}},
-}
-"""Kinds of `scorers.answer_kinds` that are no text."""
+"""Types of answers, and kinds of `scorers.answer_kinds`, that are lists; the type of an element."""
 _OF_TAGS = ("labels", "list")  # kinds whose answers are tags of a vocabulary
 _YES_NO = ("Yes", "No")
 _WORD_STARTS = str.maketrans("Ġ▁", "  ")  # how tokenizers write the space ahead of a word
@@ -60,8 +53,13 @@ def answer_field(answer_type: str, answers: Sequence[str] = ()) -> Schema:
         >>> answer_field("choice", ["A", "B"])
         {'type': 'string', 'enum': ['A', 'B', 'cannot tell']}
     """
-    typed = _TYPES.get(answer_type) or _TYPES_OF_KINDS.get(answer_type.partition(":")[0])
-    if answer_type in _OF_TAGS:
+    base, _, argument = answer_type.partition(":")
+    typed: Schema = {}
+    if base == "number":
+        typed = {"type": "number" if argument else "integer"}
+    elif base in _ELEMENTS:
+        typed = {"type": "array", "items": {"type": _ELEMENTS[base]}}
+    elif base in _OF_TAGS:
         typed = {"type": "array", "items": {"type": "string", "enum": [*answers]}}
     if typed:
         return {"anyOf": [typed, {"type": "string", "enum": [CANNOT_TELL]}]}
@@ -105,12 +103,8 @@ def read_fields(reply: str, names: Sequence[str] = (ANSWER,)) -> list[Reading]:
         ...     "2", "3"])]
         ['answered', 'refused', 'unreadable']
     """
-    content: Any = None
-    for text in (reply, clean_reply(reply)):  # a server may leave thoughts ahead of the object
-        try:
-            content = content or json.loads(text[:_MAX_REPLY], parse_int=str, parse_float=str)
-        except (ValueError, RecursionError):
-            continue
+    # A server may leave thoughts ahead of the object.
+    content = read_json(reply[:_MAX_REPLY]) or read_json(clean_reply(reply)[:_MAX_REPLY])
     if not isinstance(content, dict):
         return [Reading("unreadable" if reply.strip() else "empty")] * len(names)
     return [_read_value(content.get(name), f"the field “{name}”") for name in names]

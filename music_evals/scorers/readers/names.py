@@ -48,15 +48,14 @@ def is_same_name(answer: str, reference: str) -> bool | None:
     if sorted(words) == sorted(own) or f" {' '.join(own)} " in f" {' '.join(words)} ":
         return True
     surname, given = own[-1], [word for word in words if word != own[-1]]
-    if len(given) < len(words) and len(surname) > 2:
-        usual = load("names")["usual"].get(surname, " ".join(own))
-        is_usual = bool(given) or usual == " ".join(own)
-        return True if is_usual and all(_is_in(word, own) for word in given) else None
-    shares = {*words} & {*own}
-    return False if len(words) <= _MOST and not shares else None
+    if surname in words and len(surname) > 2:
+        return True if _are_given_names(given, own) else None
+    return None if len(words) > _MOST or not {*words}.isdisjoint(own) else False
 
 
-def _is_in(word: str, names: list[str]) -> bool:
-    """Whether a given name, or its initial, is among names."""
-    is_initial = any(name.startswith(word) for name in names)
-    return is_initial or bool(get_close_matches(word, names, 1, _SIMILAR))
+def _are_given_names(given: list[str], own: list[str]) -> bool:
+    """Whether words are given names, or initials, of a name; a surname alone has its usual ones."""
+    if not given:
+        return bool(load("names")["usual"].get(own[-1], " ".join(own)) == " ".join(own))
+    unknown = [word for word in given if not any(name.startswith(word) for name in own)]
+    return all(get_close_matches(word, own, 1, _SIMILAR) for word in unknown)

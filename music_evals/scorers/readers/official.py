@@ -13,7 +13,7 @@ publish no reader: `last_box` takes the form that their prompt asks for.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from string import ascii_letters, ascii_uppercase
 
 from music_evals.scorers.readers import Reading
@@ -136,7 +136,7 @@ def _unread(reply: str) -> Reading:
     return Reading("unreadable" if reply.strip() else "empty")
 
 
-READERS: Mapping[str, Callable[[str, Sequence[str], int], Reading]] = {
+READERS = {
     reader.__name__: reader
     for reader in (last_brackets, only_letter, all_words, last_box, last_letter)
 }

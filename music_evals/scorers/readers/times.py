@@ -42,7 +42,7 @@ def read_clefs(text: str) -> Extraction:
     )
 
 
-_ROMAN_ALONE = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+_ROMAN_ALONE = ["I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X"]
 
 
 def read_numbers(text: str) -> Extraction:
@@ -52,27 +52,29 @@ def read_numbers(text: str) -> Extraction:
     if (alone := text.strip(" .")) in _ROMAN_ALONE:
         return extraction(text, [(0, len(text), Fraction(_ROMAN_ALONE.index(alone) + 1))])
     text = rewritten(text, "numbers")
-    plain, counted = [], []
-    for match in _pattern("number").finditer(text):
-        number = Fraction(match["top"]) / int(match["bottom"] or 1)
-        counted.append((match.start(), match.end(), number))
-        if match["where"] is None and match["place"] is None:
-            plain.append(counted[-1])
-    if not plain and extraction(text, counted).is_pure:
-        return extraction(text, counted)
-    return extraction(text, plain)
+
+    def number(match: Match) -> Fraction:
+        return Fraction(match["top"]) / int(match["bottom"] or 1)
+
+    counted = extract(text, _pattern("number"), number)
+    plain = extract(
+        text,
+        _pattern("number"),
+        lambda match: None if match["where"] or match["place"] else number(match),
+    )
+    return counted if counted.is_pure and not plain.values else plain
 
 
 def read_measures(text: str) -> Extraction:
     """The set of all measures, or ``("from", 9)`` for what starts at measure 9."""
     text = rewritten(rewritten(text, "measures"), "ranges")
     if bare := _pattern("bare_measures").fullmatch(text):
-        return extraction(text, [(0, len(text), _measures(bare["list"]))])
+        return extraction(text, [(0, len(text), measure_numbers(bare["list"]))])
 
     def value(match: Match) -> Hashable:
-        numbers = _measures(match["list"])
-        is_open = match["open"] is not None and numbers is not None and len(numbers) == 1
-        return ("from", *numbers) if is_open and numbers else numbers
+        numbers = measure_numbers(match["list"]) or ()
+        is_open = match["open"] and len(numbers) == 1
+        return ("from", *numbers) if is_open else numbers or None
 
     reading = extract(text, _pattern("measures"), value)
     if any(isinstance(value, tuple) for value in reading.values):
@@ -82,20 +84,23 @@ def read_measures(text: str) -> Extraction:
     return extraction(reading.text, [(start, end, union) for start, end, _ in reading.spans])
 
 
-def _measures(text: str) -> frozenset[int] | None:
+def measure_numbers(text: str, least: int = 1) -> frozenset[int] | None:
+    """The measures of a list with ranges; None if it has none, or a range that runs back. A pickup,
+    measure 0, does not count.
+
+    >>> sorted(measure_numbers("3, 7-9") or ())
+    [3, 7, 8, 9]
+    """
     numbers: set[int] = set()
-    last: int | None = None
+    last = 0
     for match in _pattern("measure").finditer(text):
-        number, sign = int(match["number"]), (match["sign"] or "").lower()
-        if number == 0:  # a pickup
-            continue
-        if last is not None and sign in ("-", "to", "through", "until"):
-            if not last <= number <= last + LONGEST_RANGE:
-                return None
-            numbers.update(range(last, number + 1))
-        numbers.add(number)
+        number = int(match["number"])
+        first = last if match["range"] and last else number
+        if not first <= number <= first + LONGEST_RANGE:
+            return None
+        numbers.update(range(first, number + 1))
         last = number
-    return frozenset(numbers) or None
+    return frozenset(number for number in numbers if number >= least) or None
 
 
 _NOTE_VALUES = load("theory")["note_values"]

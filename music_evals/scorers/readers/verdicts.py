@@ -24,12 +24,10 @@ from music_evals.scorers.readers.written import (
     measures_of,
     read_all_measures,
     read_answer,
-    read_measures,
     read_option,
 )
 
 _MAX_SHORT = 20_000  # characters of a reply's end in which a short answer is looked for
-_ANSWER = re.compile(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})")
 
 
 class Verdict(NamedTuple):
@@ -125,7 +123,7 @@ def judge_short(reply: str, right: str) -> Verdict:
     """
     reply = clean_reply(reply)[-_MAX_SHORT:]
     lines = reply.strip().splitlines()
-    if labelled := _ANSWER.findall(reply):
+    if labelled := re.findall(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})", reply):
         reading = Reading("answered", labelled[-1].strip(" .*`"), "what follows the last label")
     elif len(lines) == 1 and len(lines[0]) <= 300:
         reading = Reading("answered", lines[0].strip(" .*`"), "the whole reply")
@@ -156,7 +154,7 @@ def judge_written(
 
     An order is worth Kendall's penalised τ; measures are worth their F1, and 0 without an answer,
     except that ``paper`` takes no answer for "none". `joined` measures are read digit by digit, see
-    `read_measures`. With the texts of the `options`, an index is compared with them. A reply that
+    `read_answer`. With the texts of the `options`, an index is compared with them. A reply that
     was cut at the limit of tokens answers only by a label, with all of its value: its last line
     counts only for an index. ``paper`` reads it as any other.
 
@@ -166,32 +164,29 @@ def judge_written(
         (0.8333333333333333, 0.6666666666666666)
     """
     if is_cut and protocol == "strict":
-        reply = reply if kind == "index" else reply.rpartition("\n")[0]
-        reply = reply if any(map(pattern("written", "label").match, reply.splitlines())) else ""
-    if kind == "measures":
-        answer = read_measures(reply, protocol, reasoned=reasoned, joined=joined)
-    else:
-        answer = read_answer(kind, reply, protocol, reasoned=reasoned)
+        reply = _labelled_part(reply if kind == "index" else reply.rpartition("\n")[0])
+    answer = read_answer(kind, reply, protocol, reasoned=reasoned, joined=joined)
     if kind == "index" and protocol == "strict":
         answer = read_option(reply, options, answer)
     status, text, in_form, rule = answer
-    part, sound = _partial_value(kind, text, right), None
-    if protocol == "paper" and kind == "order":
-        part, sound = published_tau(text, right), part
-    elif protocol == "paper" and kind == "measures":
-        part = _partial_value(kind, "none" if text is None else text, right)
-        every = read_all_measures(reply, reasoned=reasoned, joined=joined)
-        sound = measure_f1(every, measures_of(right))
-    return Verdict(Reading(status, text, rule), right, part, in_form, sound)
-
-
-def _partial_value(kind: Kind, answer: str | None, right: str) -> float | None:
-    """What an order or measures are worth; None for answers that are right or wrong."""
+    verdict = Verdict(Reading(status, text, rule), right, in_form=in_form)
+    if kind == "order" and protocol == "paper":
+        return verdict._replace(part=published_tau(text, right), sound=penalised_tau(text, right))
     if kind == "order":
-        return penalised_tau(answer, right)
-    if kind == "measures":
-        return measure_f1(None if answer is None else measures_of(answer), measures_of(right))
-    return None
+        return verdict._replace(part=penalised_tau(text, right))
+    if kind != "measures":
+        return verdict
+    rights, named = measures_of(right), measures_of(text or "none")
+    if protocol == "paper":
+        every = read_all_measures(reply, reasoned=reasoned, joined=joined)
+        part, sound = measure_f1(named, rights), measure_f1(every, rights)
+        return verdict._replace(part=part, sound=sound)
+    return verdict._replace(part=measure_f1(named if text else None, rights))
+
+
+def _labelled_part(reply: str) -> str:
+    """A reply whose answer has a label; nothing of another one."""
+    return reply if any(map(pattern("written", "label").match, reply.splitlines())) else ""
 
 
 def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -28,12 +28,10 @@ def read_vote(reply: str) -> int | None:
     for line in reversed(lines):
         if _pattern("both").search(line):
             return None
-        votes = [match["vote"] for match in _pattern("labelled").finditer(line)]
-        alone = _pattern("beginning").match(line) or _pattern("ending").search(line)
-        if alone and not votes:
-            votes = [alone["vote"]]
-        if votes:
-            return int(votes[-1])
+        labelled = [None, *_pattern("labelled").finditer(line)]
+        vote = labelled[-1] or _pattern("beginning").match(line) or _pattern("ending").search(line)
+        if vote:
+            return int(vote["vote"])
     for line in lines[-1:] + lines[:1]:
         if match := _pattern("in_words").match(line):
             return int(match["right"] is not None)

@@ -21,7 +21,6 @@ MAX_CHARACTERS = 4_000  # of an answer that are read
 
 TERMS = load("terms")
 _SIGNS = str.maketrans(load("signs"))
-_QUESTION = re.compile(r"(?s)(?:^|(?<=[.;!\n]))[^.;!?\n]{0,300}\?(?=.)")
 
 
 class Extraction(NamedTuple):
@@ -68,8 +67,9 @@ def folded(text: str, *, numbers: bool = False) -> str:
     strokes = re.sub("(?<=[a-hs])[¹²³]", lambda match: match[0].translate(_SIGNS), text)
     plain = unicodedata.normalize("NFKC", re.sub("[°º]", "o", strokes).replace("`", " "))
     plain = in_digits(plain) if numbers else plain
-    plain = rewritten(unaccented(plain).translate(_SIGNS), "latex")
-    return re.sub(r"[ \t]+", " ", _QUESTION.sub(" ", plain[: 2 * MAX_CHARACTERS])).strip()
+    plain = rewritten(unaccented(plain).translate(_SIGNS), "latex")[: 2 * MAX_CHARACTERS]
+    plain = re.sub(r"(?s)(?:^|(?<=[.;!\n]))[^.;!?\n]{0,300}\?(?=.)", " ", plain)
+    return re.sub(r"[ \t]+", " ", plain).strip()
 
 
 @cache
@@ -91,8 +91,9 @@ def rewritten(text: str, table: str) -> str:
 @cache
 def _translation(table: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
     """A pattern with a group per word of a table of `terms.toml`, and the English of each group."""
-    words = [(re.escape(name.strip()), name) for name in TERMS[table]]
-    words += [(word, name) for name, synonyms in TERMS[table].items() for word in synonyms]
+    words = []
+    for name, synonyms in TERMS[table].items():
+        words += [(word, name) for word in (re.escape(name.strip()), *synonyms)]
     # The longest first, up to what is optional: "dominant seventh" before "dominant(?: chord)?".
     words.sort(key=lambda pair: len(pair[0].partition("(?")[0]), reverse=True)
     groups, names = [], []
@@ -135,35 +136,37 @@ class Vocabulary:
     """Names that are compared without case, spaces, hyphens and the like, with what each means."""
 
     def __init__(self, names: Sequence[tuple[str, str]]) -> None:
-        self.tags: list[str] = [*dict(names).values()]
-        self._signs: list[str] = []
-        patterns, plain_names = [], {squashed(name) for name, _ in names}
-        for name, tag in sorted(names, key=lambda pair: -len(pair[0])):
-            plain = squashed(name)
+        names = sorted(names, key=lambda pair: -len(pair[0]))
+        self._tags = [tag for _, tag in names]  # by the number of a group of the pattern
+        self._signs = {
+            tag: chr(0xE000 + place) for place, tag in enumerate(dict.fromkeys(self._tags))
+        }
+        self.tags_of_signs = str.maketrans({sign: tag for tag, sign in self._signs.items()})
+        plain_names = [squashed(name) for name, _ in names]
+        patterns = []
+        for plain in plain_names:
             letters = [_AND if letter == "n" else re.escape(letter) for letter in plain]
-            other = plain[:-1] if plain.endswith("s") else f"{plain}s"
-            ending = "" if other in plain_names else f"{'' if plain.endswith('s') else 's'}?"
+            other, ending = (plain[:-1], "?") if plain.endswith("s") else (f"{plain}s", "s?")
+            ending = "" if other in plain_names else ending
             patterns.append(rf"({_JOINT.join(letters)}{ending})")
-            self._signs.append(chr(0xE000 + self.tags.index(tag)))
         self._pattern = re.compile(rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE)
 
     def marked(self, text: str) -> str:
-        """A text with a sign for each name, the longest first."""
+        """A text with a sign for each name, the longest first; `tags_of_signs` translates back."""
         text = re.sub("[\ue000-\uf8ff]", " ", text)
-        return self._pattern.sub(lambda match: self._signs[(match.lastindex or 1) - 1], text)
+        return self._pattern.sub(lambda match: self._signs[self._tag(match)], text)
 
     def respelled(self, text: str) -> str:
         """A text with its names as the vocabulary spells them."""
 
         def spelling(match: Match) -> str:
-            tag = self.tag(self._signs[(match.lastindex or 1) - 1])
+            tag = self._tag(match)
             return tag if squashed(match[0]) == squashed(tag) else match[0]
 
         return self._pattern.sub(spelling, text)
 
-    def tag(self, sign: str) -> str:
-        """The tag of a sign."""
-        return self.tags[ord(sign) - 0xE000]
+    def _tag(self, match: Match) -> str:
+        return self._tags[(match.lastindex or 1) - 1]
 
 
 _READ_AS_VALUES = frozenset(load("theory")["read_as_values"])
@@ -188,8 +191,10 @@ def _chinese_number(match: Match) -> str:
         return "".join(map(str, values))
     total = digit = 0
     for value in values:
-        total += (digit or 1) * value if value >= 10 else 0
-        digit = value if value < 10 else 0
+        if value < 10:
+            digit = value
+        else:
+            total, digit = total + (digit or 1) * value, 0
     return str(total + digit)
 
 

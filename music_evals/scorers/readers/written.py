@@ -34,6 +34,7 @@ from music_evals.scorers.readers import Status
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.patterns import Match, pattern
 from music_evals.scorers.readers.refusals import is_refusal
+from music_evals.scorers.readers.times import measure_numbers
 from music_evals.scorers.readers.words import in_digits
 
 Kind = Literal["number", "index", "order", "measures"]
@@ -45,6 +46,13 @@ MAX_LINE = 2_000  # characters of a line that are read
 END = 1_500  # characters of a reply's end that are read first
 NONE = "none"  # the answer that no measure is wrong
 
+_RUNS = {
+    "number": "first run of digits",
+    "index": "first digit 0 to 3",
+    "order": "longest run of digits",
+    "measures": "longest run of digits",
+}
+"""What the paper's code takes for the answer."""
 _AROUND = "*_` \t\r\n"
 _pattern = partial(pattern, "written")
 
@@ -68,12 +76,15 @@ def read_answer(
     protocol: Protocol = "strict",
     *,
     reasoned: bool = False,
+    joined: bool = False,
 ) -> Answer:
     """Read an answer of a kind.
 
     A number is in digits, without leading zeros by the strict reading; an index is a digit, 0 to 3;
     an order has four digits, and by the paper's reading may be none, such as ``0012`` or ``7``.
-    Measures: see `read_measures`.
+    Measures are numbers, each once and ascending, or ``none``; `measures_of` returns them as
+    integers. The paper's reading has one number at most. If measures are `joined`, as in ``2510``,
+    each of its digits is a measure, and 10 is one.
 
     Example:
         >>> read_answer("number", "024"), read_answer("number", "24 or 25").status
@@ -83,21 +94,25 @@ def read_answer(
         ('024', '2')
         >>> read_answer("order", "2031").text, read_answer("order", "It is 2011.", "paper").text
         ('2031', '2011')
+        >>> read_answer("measures", "7 4").text, read_answer("measures", "bars 3 and 15",
+        ...     "paper").text, read_answer("measures", "2510", joined=True).text
+        ('4 7', '15', '2 5 10')
     """
     text = clean_reply(reply)
     stated = _stated(text, reasoned)
-    bare = _bare(stated, reasoned)
+    bare = _bare(stated)
     in_form = _is_in_form(bare, kind)
     rule = "the whole reply" if stated == text else "what follows the last “Answer:”"
     if protocol == "strict":
         answer = _strict(text, kind)
+    elif run := _published_run(kind, _stated(reply, reasoned)):
+        answer, rule = run, f"the {_RUNS[kind]} in {rule}"
     else:
         # The published code does not read ``none``, so that the strict reading of it stays.
         answer = NONE if in_form else None
-        taken = "first" if kind in ("number", "index") else "longest"
-        if digits := _pattern(f"{kind}_run").findall(_stated(reply, reasoned).strip()[:MAX_REPLY]):
-            answer = (digits[0] if taken == "first" else max(digits, key=len))[:MAX_DIGITS]
-            rule = f"the {taken} {'digit 0 to 3' if kind == 'index' else 'run of digits'} in {rule}"
+    if joined and answer and answer.isdecimal():
+        named = _pattern("joined").findall("".join(str(int(digit)) for digit in answer))
+        answer = " ".join(sorted({*named}, key=int))
     if answer is not None:
         return Answer("answered", answer, in_form, rule)
     return Answer(_status(stated, bare), None, False, rule)
@@ -106,31 +121,7 @@ def read_answer(
 read_number = partial(read_answer, "number")
 read_index = partial(read_answer, "index")
 read_order = partial(read_answer, "order")
-
-
-def read_measures(
-    reply: str,
-    protocol: Protocol = "strict",
-    *,
-    reasoned: bool = False,
-    joined: bool = False,
-) -> Answer:
-    """Read the numbers of measures, each once and ascending, or ``none``; `measures_of` returns
-    them as integers.
-
-    The paper's reading has one number at most. If measures are `joined`, as in ``2510``, each of
-    its digits is a measure, and 10 is one.
-
-    Example:
-        >>> read_measures("7 4").text, read_measures("None.").text, read_measures("bars 3 and 15",
-        ...     "paper").text
-        ('4 7', 'none', '15')
-    """
-    answer = read_answer("measures", reply, protocol, reasoned=reasoned)
-    if not joined or answer.text in (None, NONE):
-        return answer
-    digits = "".join(str(int(digit)) for digit in str(answer.text))
-    return answer._replace(text=" ".join(sorted(set(_pattern("joined").findall(digits)), key=int)))
+read_measures = partial(read_answer, "measures")
 
 
 def read_option(reply: str, options: Sequence[str], answer: Answer) -> Answer:
@@ -170,7 +161,7 @@ def read_all_measures(
     reply: str, *, reasoned: bool = False, joined: bool = False
 ) -> frozenset[int]:
     """Read every number in a reply, or every digit if measures are joined, as a measure; see
-    `read_measures`.
+    `read_answer`.
 
     Example:
         >>> sorted(read_all_measures("<think>4?</think>Bars 3 and 15."))
@@ -181,7 +172,7 @@ def read_all_measures(
 
 
 def measures_of(answer: str) -> frozenset[int]:
-    """Return the measures that an answer of `read_measures`, or a right answer, names; ValueError
+    """Return the measures that an answer of measures, or a right answer, names; ValueError
     for another text.
     """
     try:
@@ -195,6 +186,14 @@ def measures_of(answer: str) -> frozenset[int]:
 def _is_in_form(text: str, kind: Kind) -> bool:
     """Whether a text is an answer in the form that was asked for."""
     return _pattern(f"{kind}_form").fullmatch(text) is not None
+
+
+def _published_run(kind: Kind, stated: str) -> str:
+    """The run of digits that the paper's code takes for the answer; empty without any."""
+    runs = _pattern(f"{kind}_run").findall(stated.strip()[:MAX_REPLY])
+    if _RUNS[kind].startswith("longest"):
+        runs.sort(key=len, reverse=True)
+    return "".join(runs[:1])[:MAX_DIGITS]
 
 
 def _status(stated: str, bare: str) -> Status:
@@ -211,37 +210,29 @@ def _strict(text: str, kind: Kind) -> str | None:
     conclusion.
     """
     lines = _lines(text)
-    if not lines:
-        return None
     labels = [number for number, line in enumerate(lines) if _pattern("label").match(line)]
-    is_first = _is_in_form(lines[0], kind)
+    is_first = lines != [] and _is_in_form(lines[0], kind)
     if labels and is_first:
         return None  # a base model goes on with questions of its own
     if labels:
-        own = lines[labels[-1] :]
-        own[0] = _trimmed(_pattern("label").sub("", own[0], count=1))
-        return _answer_of_first(own[own[0] == "" :], kind)
-    if is_first or len(lines) == 1:
-        return _answer_of_first(lines, kind)
-    return _answer_of_last(lines, kind)
+        label, *below = lines[labels[-1] :]
+        value = _trimmed(_pattern("label").sub("", label, count=1))
+        return _first_answer([value, *below] if value else below, kind)
+    if is_first or len(lines) < 2:
+        return _first_answer(lines, kind)
+    *others, last = lines
+    if _pattern("conclusion").match(last):
+        return _answer_of_line(last, kind)
+    has_others = any(_answer_of_line(line, kind) for line in others)
+    return _answer_of_line(last, kind) if _is_in_form(last, kind) and not has_others else None
 
 
-def _answer_of_first(lines: list[str], kind: Kind) -> str | None:
+def _first_answer(lines: list[str], kind: Kind) -> str | None:
     """The answer in the first line, where the lines below explain it and say no other."""
     for line in lines[1:]:
         if _pattern("taken_back").search(line) or _answer_of_line(line, kind):
             return None
     return _answer_of_line(lines[0], kind) if lines else None
-
-
-def _answer_of_last(lines: list[str], kind: Kind) -> str | None:
-    """The answer in the last line, if that is a conclusion or the only line with an answer."""
-    *others, last = lines
-    if not _pattern("conclusion").match(last):
-        has_others = any(_answer_of_line(line, kind) for line in others)
-        if has_others or not _is_in_form(last, kind):
-            return None
-    return _answer_of_line(last, kind)
 
 
 def _lines(text: str) -> list[str]:
@@ -275,30 +266,21 @@ def _in_form(match: Match, kind: Kind) -> str | None:
     """The answer in the form that was asked for."""
     if match.lastgroup in ("none", "denied"):
         return None if is_refusal(match.string) else NONE
-    text = next(filter(None, match.groupdict().values()))
+    text = match[str(match.lastgroup)]
     if kind == "order":
         order = "".join(re.findall("[0-3]", text))
         return order if _is_in_form(order, kind) else None
-    spans = re.sub(r"([0-9]{1,5}) ?(?:to|through|bis|à|[-–~]) ?([0-9]{1,5})", _listed, text)
-    numbers = {int(number) for number in re.findall("[0-9]+", spans)}
-    return " ".join(map(str, sorted(numbers))) or None
+    if kind == "measures":
+        return " ".join(map(str, sorted(measure_numbers(text, least=0) or ()))) or None
+    return str(int(text))
 
 
-def _listed(span: Match) -> str:
-    first, last = int(span[1]), int(span[2])
-    return " ".join(map(str, range(first, min(last, first + 999) + 1))) if last > first else "-"
-
-
-def _bare(stated: str, reasoned: bool) -> str:
-    """The answer without what does not count around it; nothing where it is too long for an
-    answer.
-    """
+def _bare(stated: str) -> str:
+    """The answer without what does not count around it."""
     text = stated.strip(_AROUND)
-    if len(text) > MAX_REPLY:
-        return ""
-    if not reasoned and (label := _pattern("answer_label").match(text)):
-        text = text[label.end() :]
-    return text.strip(_AROUND).removesuffix(".").strip(_AROUND)
+    if label := _pattern("answer_label").match(text):
+        text = text[label.end() :].strip(_AROUND)
+    return text.removesuffix(".").strip(_AROUND)
 
 
 def _stated(text: str, reasoned: bool) -> str:

@@ -1,7 +1,8 @@
 """Patterns and words that are kept as data, in the TOML files of this folder.
 
 A file of patterns has, by name, lists of regular expressions, one of which has to match, in any
-case but for `_CASED`. ``{name}`` stands for the pattern of that name ahead in the file.
+case but for the files in `_FLAGS`. ``{name}`` stands for the pattern of that name ahead in the
+file; in `choice_patterns`, also for words of `choices`, which are kept by language.
 """
 
 import re
@@ -11,7 +12,8 @@ from typing import Any
 
 from music_evals.notation.toml_files import read_toml
 
-_CASED = ("values",)  # files whose patterns tell capitals from small letters
+_FLAGS = {"values": re.NOFLAG, "choice_patterns": re.MULTILINE}
+_WITHOUT_SPACES = ("zh", "ja", "ko", "any")  # their words need no edge of a word
 Match = re.Match[str]
 
 
@@ -28,10 +30,19 @@ def filled(text: str, parts: Mapping[str, str]) -> str:
     return text
 
 
+def _in_languages(words: Mapping[str, str]) -> str:
+    """A pattern of words by language."""
+    signs = [words[language] for language in _WITHOUT_SPACES if language in words]
+    others = [text for language, text in words.items() if language not in _WITHOUT_SPACES]
+    return "|".join([rf"(?<!\w)(?i:{'|'.join(others)})(?!\w)", *signs])
+
+
 @cache
 def texts(name: str) -> Mapping[str, str]:
     """The texts of the patterns of a file."""
     patterns: dict[str, str] = {}
+    if name == "choice_patterns":
+        patterns = {key: _in_languages(words) for key, words in load("choices").items()}
     for key, alternatives in load(name).items():
         patterns[key] = filled("|".join(alternatives), patterns)
     return patterns
@@ -40,4 +51,4 @@ def texts(name: str) -> Mapping[str, str]:
 @cache  # compiled when it is first used, and not by whoever imports a reader
 def pattern(name: str, key: str) -> re.Pattern[str]:
     """The pattern of a file by its name there."""
-    return re.compile(texts(name)[key], 0 if name in _CASED else re.IGNORECASE)
+    return re.compile(texts(name)[key], _FLAGS.get(name, re.IGNORECASE))
