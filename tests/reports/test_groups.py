@@ -51,7 +51,6 @@ def test_a_column_shows_runs_with_its_parameters_and_the_nearest_to_the_defaults
     (row,) = table.rows
     assert [cell.value for cell in row if isinstance(cell, Estimate)] == [50.0, 100.0]
     assert all(cell.mark == "†" for cell in row if isinstance(cell, Estimate))
-    assert "group_quick" in tables
 
 
 def test_the_report_has_the_groups_behind_the_summary(tmp_path: Path) -> None:
