@@ -53,7 +53,7 @@ _SURE = "".join(map(chr, range(0xA500, 0xA51A)))
 _VAGUE = "".join(map(chr, range(0xA520, 0xA53A)))
 _LETTERS_OF_SIGNS = str.maketrans(_SURE + _VAGUE, 2 * ascii_uppercase)
 _BOX = "ꘀ"
-_ACCIDENTALS = str.maketrans({"♭": "b", "♯": "#", "𝄫": "bb", "𝄪": "##"})
+_PLAIN = str.maketrans({"♭": "b", "♯": "#", "𝄫": "bb", "𝄪": "##", **dict.fromkeys("’‘ʼʻ", "'")})
 
 
 _BRACKETS = str.maketrans("[]{}<>【】〔〕（）", "()()()()()()")
@@ -217,8 +217,8 @@ def _listed(lines: list[str], choices: "_Options") -> tuple[dict[str, str], list
     listed = max(reversed(runs), key=len, default={})
     if len(listed) < 2:
         return {}, lines
-    shorter = [run.values() for run in runs if len(run) < len(listed)]
-    return listed, [*chain.from_iterable(shorter)]
+    single = [run.values() for run in runs if len(run) == 1]
+    return listed, [*chain.from_iterable(single)]
 
 
 def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading | None:
@@ -389,7 +389,9 @@ class _Options:
         beginning = clauses[0] if clauses and unit.startswith(clauses[0]) else ""
         matches = [_pattern("after_colon").search(unit), _pattern("opening").match(beginning)]
         for clause in clauses:
-            matches += [_pattern(form).search(clause) for form in _FORMS]
+            is_of_several = len(self.letters_of("".join(_pattern("names").findall(clause)))) > 2
+            forms = ("chosen_name", "name_right") if is_of_several else _FORMS
+            matches += [_pattern(form).search(clause) for form in forms]
         names = [match["name"] for match in matches if match and not _is_note(match)]
         sure = [name for name in names if name.upper() not in self.ambiguous]
         letters = self.letters_of("".join(sure))
@@ -456,7 +458,7 @@ def _names(option: str) -> Iterator[str]:
 
 def _with_accidentals(text: str) -> str:
     """A text with ASCII signs behind the names of notes: ``C##`` for "C double sharp" or 重升C."""
-    return _pattern("accidental").sub(_with_sign, text.translate(_ACCIDENTALS))
+    return _pattern("accidental").sub(_with_sign, text.translate(_PLAIN))
 
 
 def _with_sign(match: Match) -> str:
@@ -479,6 +481,8 @@ def _name_pattern(name: str) -> str:
     if is_notes:  # in a longer list they are another answer
         body = texts(_PATTERNS)["no_note_before"] + body + texts(_PATTERNS)["no_note_behind"]
     edge = "A-Za-zÀ-ɏЀ-ӿ0-9#"
+    if name.endswith(("major", "minor")):
+        body += texts(_PATTERNS)["no_interval_behind"]
     if name.isdigit():
         body = rf"(?<![=_])(?<!\d[.,/]){body}(?![.,/]\d)"
     if len(name) == 1 and name > "\u2e80":

@@ -125,7 +125,8 @@ read_measures = partial(read_answer, "measures")
 
 
 def read_option(reply: str, options: Sequence[str], answer: Answer) -> Answer:
-    """Compare an index with the texts of options that a reply of one line names.
+    """Compare an index with the texts of options that a reply names, in one line that may be
+    repeated.
 
     The text alone is an answer, and an index with the text of another option is several.
 
@@ -135,8 +136,9 @@ def read_option(reply: str, options: Sequence[str], answer: Answer) -> Answer:
         >>> [read_option(reply, options, read_index(reply)).text for reply in replies]
         ['1', None, '1']
     """
-    line = clean_reply(reply).strip()
-    if "\n" in line or len(line) > MAX_LINE or _pattern("doubt").search(line):
+    lines = {line.strip() for line in clean_reply(reply).splitlines()} - {""}
+    line = min(lines, default="")
+    if len(lines) != 1 or len(line) > MAX_LINE or _pattern("doubt").search(line):
         return answer
     texts = [_words(option.rpartition(": ")[2]) for option in options]
     # A text of one character may be an index.
@@ -154,7 +156,7 @@ def read_option(reply: str, options: Sequence[str], answer: Answer) -> Answer:
 
 def _words(text: str) -> str:
     """The words of a text, each with a space at both ends."""
-    return re.sub(r"[\W_]+", " ", f" {text.casefold()} ")
+    return re.sub(r"[\W_ʻʼ]+", " ", f" {text.casefold()} ")
 
 
 def read_all_measures(
