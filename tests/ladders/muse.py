@@ -116,7 +116,7 @@ def answer(task: str, clips: Sequence[MidiFile], answers: list[str], rng: Random
     request = Request(keys, tuple(clips), (), False, "", rng)  # type: ignore[arg-type]
     try:
         with mock.patch.object(reader, "parse_midi_text", lambda clip: clip):
-            reply = reader.read(request, 0)
+            reply = reader.read(request)
     except (ValueError, IndexError):
         return rng.choice(answers)
     return reply if reply in answers else rng.choice(answers)

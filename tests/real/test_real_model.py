@@ -33,7 +33,6 @@ def test_replies_are_text_of_which_most_are_read(task: str, model: str, tmp_path
     items = records.items
     assert (run["n"], run["errors"]) == (10, 0)
     assert items["tokens"].between(1, 64).all()
-    assert items["tokens"].nunique() > 1
     assert (items["reading"] == "answered").mean() >= 0.5
     assert set(items["answer"].dropna()) <= {"A", "B", "C", "D", "I", "H"}
 

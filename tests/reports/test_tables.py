@@ -109,8 +109,8 @@ def test_muse_has_a_cell_per_condition_beside_the_papers_models(golden: Records)
         "paper",
     )
     (logic,) = rows(tables(golden, "muse")["muse_logiclm"])
-    assert (logic["Solver's decision"].value, logic["Final answer"].value) == (100, 100)
-    # Some of the reader's transcriptions are wrong at first; its decisions rest on the last.
+    assert (logic["Solver's decision"].value, logic["Final answer"].value) == (80, 100)
+    # Some lines stay garbled to the last, and the reader reads the answer from the music.
     assert 50 < logic["Right notes"].value <= 100
     assert [name for name in tables(golden, "muse") if "transcriptions" in name]
 
