@@ -389,6 +389,7 @@ class _Options:
         beginning = clauses[0] if clauses and unit.startswith(clauses[0]) else ""
         matches = [_pattern("after_colon").search(unit), _pattern("opening").match(beginning)]
         for clause in clauses:
+            # Where a clause names three options, "is" may compare them.
             is_of_several = len(self.letters_of("".join(_pattern("names").findall(clause)))) > 2
             forms = ("chosen_name", "name_right") if is_of_several else _FORMS
             matches += [_pattern(form).search(clause) for form in forms]
