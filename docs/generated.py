@@ -9,7 +9,8 @@ import dataclasses
 import inspect
 import re
 import typing
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -69,39 +70,94 @@ def _person(name: str) -> dict[str, str]:
     return {"family-names": family_names, "given-names": given_names}
 
 
+NEEDED_FOR = {
+    "paper": "abc asking chat encoder human_labels judges modality n_prompts options pages pooling"
+    " prompt protocol refinement_tokens regime shots strategy subset",
+    "[validity](validity.md)": "content level stimulus twin",
+    "[answers](answers.md)": "answer",
+    "[renderings](msu.md#one-question-every-rendering)": "rendering",
+    "[training](msu.md#fine-tuning)": "split",
+    "[logs](../logs/README.md)": "media",
+    "[mirdata](mirdata.md)": "facts",
+    "report": "levels reference rotations themes",
+}
+"""Where a parameter comes from or is used: the paper, a page or the report → names."""
+
+
 def parameters() -> str:
-    """Return a table of parameters for each group of tasks that have the same ones."""
-    titles: dict[Any, list[str]] = {}  # parameters → benchmarks
-    tasks: dict[Any, list[str]] = {}
+    """Return the parameters that several families of tasks have, then those of each family."""
+    families: dict[Any, dict[str, Any]] = {}  # root of the dataclasses → task → its dataclass
+    titles: dict[Any, list[str]] = {}
     for benchmark in map(benchmarks.load, benchmarks.names()):
         for task, facts in benchmark.tasks.items():
             function = inspect.unwrap(getattr(registry.MODULES[benchmark.name], task))
             group = typing.get_type_hints(function)["params"]
-            titles.setdefault(group, []).append(benchmark.title)
-            tasks.setdefault(group, []).append(f"`{facts.registry_name}`")
-    sections: list[str] = []
-    for group, names in titles.items():
-        heading = f"## {', '.join(dict.fromkeys(names))}"
-        if heading not in sections:
-            sections.append(heading)
-        sections += [f"{', '.join(tasks[group])}:", _rows(group)]
+            families.setdefault(group.__mro__[-2], {})[facts.registry_name] = group
+            titles.setdefault(group.__mro__[-2], []).append(benchmark.title)
+    tables = {family: _described(tasks) for family, tasks in families.items()}
+    counts = Counter(row for rows in tables.values() for row in rows.items())
+    shared = dict(row for row in counts if counts[row] > 1)
+    sections = ["## Several benchmarks", _table(shared)]
+    for family, rows in tables.items():
+        own = {
+            key: default for key, default in rows.items() if (key, default) not in shared.items()
+        }
+        others = ", ".join(f"`{name}`" for name, text in rows if (name, text) not in own)
+        sections += [f"## {_heading(titles[family])}", f"Those above: {others or 'none'}."]
+        sections += [_table(own)]
     return "\n\n".join(sections)
 
 
-def _rows(group: Any) -> str:
+def _heading(titles: Iterable[str]) -> str:
+    names = list(dict.fromkeys(titles))
+    return ", ".join(names) if len(names) < 4 else "Other sets with sound, pages or scores"
+
+
+def _described(tasks: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """Return name and text of each parameter of a family → its default."""
+    defaults: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for task, group in tasks.items():
+        texts = _texts(group)
+        for field in dataclasses.fields(group):
+            default = (
+                str(field.default).lower() if isinstance(field.default, bool) else field.default
+            )
+            shown = "" if default in (None, "") else f"`{default}`"
+            key = (field.name, texts[field.name])
+            defaults.setdefault(key, {}).setdefault(shown, []).append(task)
+    return {key: _default(by_default, len(tasks)) for key, by_default in defaults.items()}
+
+
+def _default(by_default: Mapping[str, list[str]], tasks: int) -> str:
+    """Return a default, with the tasks that it holds for where others have none or another one."""
+    named = len(by_default) > 1 or sum(map(len, by_default.values())) < tasks
+    return "; ".join(
+        f"{shown} ({', '.join(f'`{task}`' for task in names)})".strip()
+        if named and len(names) < 4
+        else shown
+        for shown, names in by_default.items()
+    )
+
+
+def _texts(group: Any) -> dict[str, str]:
+    """Return what the docstrings of a dataclass and its parents say of each parameter."""
     texts: dict[str, str] = {}
     for parent in group.__mro__[-2::-1]:
         for name, text in re.findall(
             r"^    (\w+): (.*(?:\n {8}.*)*)", inspect.getdoc(parent) or "", re.MULTILINE
         ):
-            texts[name] = " ".join(text.split()).replace("``", "`")
-    lines = ["| parameter | default | |", "|---|---|---|"]
-    for field in dataclasses.fields(group):
-        default = str(field.default).lower() if isinstance(field.default, bool) else field.default
-        lines.append(
-            f"| `{field.name}` | {'' if default is None else f'`{default}`'} | "
-            f"{texts[field.name]} |"
-        )
+            words = " ".join(text.split()).replace("``", "`")
+            texts[name] = re.sub(r"\.? See `docs/\w+\.md`|,? as `docs/\w+\.md` explains", "", words)
+    return texts
+
+
+def _table(rows: Mapping[tuple[str, str], str]) -> str:
+    needed = {name: word for word, names in NEEDED_FOR.items() for name in names.split()}
+    lines = ["| parameter | default | | see |", "|---|---|---|---|"]
+    lines += [
+        f"| `{name}` | {default} | {text} | {needed.get(name, '')} |"
+        for (name, text), default in rows.items()
+    ]
     return "\n".join(lines)
 
 

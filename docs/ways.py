@@ -19,7 +19,7 @@ from inspect_ai import Task
 from inspect_ai import eval as evaluate
 
 import music_evals
-from music_evals.evals import lilybench_generation, msu, muse
+from music_evals.evals import muse
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.rewards import score
@@ -59,10 +59,6 @@ def _reward() -> None:
 WAYS: Mapping[str, Callable[[], None]] = {
     "An accuracy of MUSE": partial(
         _run, "muse", partial(muse.chord_quality, modality="midi"), "baseline/reader"
-    ),
-    "An answer of MSU-Bench": partial(_run, "msu", msu.textual, "baseline/reader"),
-    "A piece of LilyBench": partial(
-        _run, "lilybench_generation", lilybench_generation.generation, "baseline/chance"
     ),
     "A reward": _reward,
 }

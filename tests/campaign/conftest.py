@@ -2,7 +2,7 @@
 
 Each module tries many cases, drawn by a seed, and counts them; a table at the end says what was
 tried. A part of the campaign runs with the other tests. All of it runs by ``CAMPAIGN=full pytest
-tests/campaign``; see docs/campaign.md.
+tests/campaign``; see CONTRIBUTING.md.
 """
 
 import os
