@@ -262,6 +262,11 @@ def _task(
     if longest is not None:
         _limit_length(selection, longest)
     rows_of_levels = [row for row in rows if row["level"] in levels]
+    if not rows_of_levels:
+        own = ", ".join(sorted({str(row["level"]) for row in rows}))
+        raise ValueError(
+            f"{origin.label} has no question of levels={params.levels}; it has levels {own}"
+        )
     _choose_questions(selection, rows_of_levels, modality, rendering)
     originals = None
     if twin != "original":

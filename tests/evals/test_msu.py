@@ -287,6 +287,13 @@ def test_levels_and_splits(small: str) -> None:
     assert len(textual(dataset=small, levels=2, asking="single").dataset) == 9
 
 
+def test_a_level_without_questions_is_named(tmp_path: Path) -> None:
+    rows = [question("march", number) for number in (3, 4, 6)]
+    dataset = write_rows(tmp_path / "two", {"test": [score_row("march")]}, {"test": rows})
+    with pytest.raises(ValueError, match="has no question of levels=1; it has levels 2, 3"):
+        textual(dataset=dataset, levels=1)
+
+
 def test_what_is_too_long_is_refused_and_named(small: str) -> None:
     tokens = len(ABC.format(title="March", metre="4/4")) // 2
     whole = textual(dataset=small, max_score_tokens=tokens + 1)

@@ -181,15 +181,14 @@ class TestRows:
                 self._contents.append((name, len(runs)))
 
     def add_dataset(self, dataset: str, benchmark: DatasetSpec) -> None:
-        """Add all splits of a dataset but that for training; `dataset` is as for `load_split`."""
+        """Add a dataset, as for `load_split`: all splits, as tasks on scores ask all by default."""
         origin = describe_dataset(dataset, benchmark=benchmark)
         for config in _PIECES.get(benchmark.name, origin.provenance.counts):
             columns = [name for name in _COLUMNS if name in benchmark.features[config]]
             for split in origin.provenance.counts[config]:
-                if split != "train":
-                    rows = load_split(dataset, config, split, benchmark=benchmark, columns=columns)
-                    music = lilypond_music(rows["text"]) if "text" in columns else rows
-                    self.add(f"{benchmark.name} {origin.label}, {config}/{split}", music, config)
+                rows = load_split(dataset, config, split, benchmark=benchmark, columns=columns)
+                music = lilypond_music(rows["text"]) if "text" in columns else rows
+                self.add(f"{benchmark.name} {origin.label}, {config}/{split}", music, config)
 
     def accepts(
         self, row: Mapping[str, Any], config: str = "", *, is_composed: bool = True
