@@ -1,9 +1,9 @@
 """The page of a session: one question at a time, from this machine for this machine.
 
-Only requests to 127.0.0.1 or localhost are answered, and only with a cookie. The cookie is given for
-a token that other users of the machine do not know, and a token is taken once. Only answers that
-the page itself sends are taken. The page loads nothing and runs no script but its own, and all text
-is escaped.
+Only requests to 127.0.0.1 or localhost are answered, and only with a cookie. A browser gets the
+cookie for a token that other users of the machine do not know, and a token is taken once. Only
+answers that the page itself sends are taken. The page loads nothing and runs no script but its own,
+and all text is escaped.
 """
 
 from importlib.resources import files
