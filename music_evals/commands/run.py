@@ -39,7 +39,6 @@ from music_evals.commands.output import (
 )
 from music_evals.datasets_builders.progress import progress_bar
 from music_evals.notation.extras import EXTRAS
-from music_evals.reports.sanitize import reason
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -718,16 +717,11 @@ def _exists(folder: str) -> bool:
 
 def _unreadable(folder: str) -> list[tuple[str, str]]:
     """The logs in a folder that cannot be read, and why."""
-    from music_evals.reports.records import local_logs, read_header
+    from music_evals.reports.records import local_logs, read_each, read_header
 
-    faults = []
     with local_logs(*[folder] * _exists(folder)) as paths:
-        for path in paths:
-            try:
-                read_header(path)
-            except Exception as error:  # whatever a reader of zip and JSON meets in such a file
-                faults.append((str(path), reason(error)))
-    return faults
+        headers = zip(paths, read_each(read_header, paths), strict=True)
+        return [(str(path), header) for path, header in headers if isinstance(header, str)]
 
 
 def show_scores(folder: str | list[str], limit: int | None, model: str = "") -> None:

@@ -82,8 +82,8 @@ def allowance_for(size: int, bytes_per_byte: int = 1000) -> Allowance:
 
 
 def allowance_of(path: Path) -> Allowance:
-    """Return `allowance_for` the size of a file; OSError if it cannot be opened."""
-    return allowance_for(path.stat().st_size)
+    """Return `allowance_for` the size of a file."""
+    return allowance_for(path.stat().st_size if path.is_file() else 0)
 
 
 def read_in_subprocess(read: Callable[[Path], _Result], path: Path) -> _Result:
