@@ -293,7 +293,7 @@ def _answer(work: _Work, item: Any, allowance: Allowance) -> bytes:
     try:
         return pickle.dumps((work(item),))
     except MemoryError:
-        problem = f"needs more than {allowance.memory / (1 << 30):.3g} GiB of memory"
+        problem = f"needs more than {allowance.memory >> 20:,} MiB of memory"
         return pickle.dumps(LimitError(problem))
     except Exception as error:
         error.add_note(traceback.format_exc())

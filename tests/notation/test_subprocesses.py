@@ -37,7 +37,7 @@ def test_what_takes_too_much_is_told_and_the_rest_is_done_in_order() -> None:
     }
     assert errors == {
         "loops": "took more than 0 s of CPU time",
-        "grows": "needs more than 1 GiB of memory",
+        "grows": "needs more than 1,024 MiB of memory",
         "ends": "ended its process with status 3",
     }
 

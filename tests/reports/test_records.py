@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,6 @@ import pytest
 from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.model import GenerateConfig, ModelUsage
 
-from music_evals.reports import records as module
 from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.page import html, markdown
 from music_evals.reports.records import ALONE, Records, read_records
@@ -185,7 +185,7 @@ def test_a_small_log_cannot_take_much_memory(tmp_path: Path) -> None:
     found = read_records(tmp_path)
     assert len(found.runs) == 1
     ((_, why),) = found.passed_over
-    assert why == "reading it needs more than 0.25 GiB of memory"
+    assert re.fullmatch(r"reading it needs more than 26\d MiB of memory", why)
 
 
 def test_hostile_texts_are_shown_as_text(tmp_path: Path) -> None:
