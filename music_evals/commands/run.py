@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
+from errno import ENOSPC
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
@@ -415,6 +416,8 @@ def _errors_in_a_line(logs: str) -> Iterator[None]:
         list_logs(
             "Logs that cannot be read; move them away, or take another --log-dir:", unreadable
         )
+        if isinstance(error, OSError) and error.errno == ENOSPC:
+            raise failed(OSError(ENOSPC, "", error.filename or logs)) from None
         raise failed(ValueError(text)) from None
 
 

@@ -56,7 +56,7 @@ they name must be readable there.
 """
 
 
-class LimitError(RuntimeError):
+class LimitError(ValueError):
     """An item exceeded a limit or ended its process; the message says which."""
 
 
@@ -87,15 +87,12 @@ def allowance_of(path: Path) -> Allowance:
 
 
 def read_in_subprocess(read: Callable[[Path], _Result], path: Path) -> _Result:
-    """Read one file within `allowance_of` it.
-
-    Raises:
-        ValueError: reading takes more; the message names the file.
-        Exception: what `read` raises.
+    """Read one file within `allowance_of` it; LimitError if that takes more, or what `read`
+    raises.
     """
     (result,) = map_in_subprocess(read, [path], allowance_of)
     if isinstance(result, LimitError):
-        raise ValueError(f"{path}: reading it {result}") from result
+        raise result
     return result
 
 
