@@ -54,7 +54,7 @@ from music_evals.notation.scores.note_places import (
 )
 from music_evals.notation.scores.pages import engrave_pages, open_verovio, shown_text
 from music_evals.notation.scores.preparing import ScoreError, failure
-from music_evals.notation.scores.reading import parse_musicxml
+from music_evals.notation.scores.reading import allowance_of_score, parse_musicxml
 from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 
 Rendering = Literal["abc", "musicxml", "midi", "lilypond", "pages", "audio"]
@@ -125,7 +125,8 @@ def render(
             results[score] = _unpack(entry)
     new = [score for score in names if score not in results]
     with announce(len(new)) if new else nullcontext(lambda: None) as advance:
-        rendered = map_in_subprocess(partial(_try_to_render, rendering=rendering), new, few=1)
+        work = partial(_try_to_render, rendering=rendering)
+        rendered = map_in_subprocess(work, new, lambda score: allowance_of_score(len(score)))
         for score, result in zip(new, rendered, strict=True):
             advance()
             if isinstance(result, LimitError):
