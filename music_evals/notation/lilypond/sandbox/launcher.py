@@ -181,6 +181,7 @@ def _become_program(request: Request) -> None:
     os.close(writing_end)
     limits = {
         resource.RLIMIT_AS: request["memory"],
+        resource.RLIMIT_DATA: request["memory"],  # whatever limit the caller has
         resource.RLIMIT_FSIZE: request["file_bytes"],
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: 128,
