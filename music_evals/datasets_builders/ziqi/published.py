@@ -95,8 +95,6 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
     contents = map_in_subprocess(_lines, paths, allowance_of, per_process=len(paths))
     for (split, theme, path), lines in zip(files, contents, strict=True):
         where = f"{split}/{path.name}"
-        if isinstance(lines, LimitError):
-            raise DatasetError(f"{where} cannot be read as CSV in UTF-8: {lines}")
         rows.setdefault(theme.config, {}).setdefault(split, []).extend(
             _read(lines, where, split, theme, skip_bad, report)
         )
@@ -127,8 +125,15 @@ def _lines(path: Path) -> list[_Line]:
 
 
 def _read(
-    lines: Sequence[_Line], where: str, split: str, theme: Theme, skip_bad: bool, report: _Report
+    lines: Sequence[_Line] | LimitError,
+    where: str,
+    split: str,
+    theme: Theme,
+    skip_bad: bool,
+    report: _Report,
 ) -> Iterator[Row]:
+    if isinstance(lines, LimitError):
+        raise DatasetError(f"{where} cannot be read as CSV in UTF-8: {lines}")
     header = tuple(lines[0][1]) if lines else ()
     if header != COLUMNS:
         raise DatasetError(
