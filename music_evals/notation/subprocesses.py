@@ -269,7 +269,7 @@ def serve(descriptor: int) -> None:
 
     An answer is a pickled tuple with the result, or an exception.
     """
-    with Connection(descriptor) as pipe:
+    with Connection(descriptor) as pipe, suppress(EOFError):
         _serve(pipe.recv(), pipe)
 
 
