@@ -14,13 +14,14 @@ from itertools import groupby
 from pathlib import Path
 from types import FrameType
 from typing import Any
+from unittest.mock import patch
 
 from inspect_ai import Task
 from inspect_ai import eval as evaluate
 
 import music_evals
 from music_evals.evals import muse
-from music_evals.reports.records import read_records
+from music_evals.reports import records
 from music_evals.reports.report import section_tables
 from music_evals.rewards import score
 
@@ -49,7 +50,11 @@ def _run(benchmark: str, make: Callable[[], Task], model: str) -> None:
     """Ask one sample, and make the tables of the benchmark."""
     with tempfile.TemporaryDirectory() as folder:
         evaluate(make(), model=model, limit=1, log_dir=folder, display="none")
-        section_tables(read_records(folder), benchmark)
+        # Logs are read by other processes, in which nothing is traced.
+        with patch.object(
+            records, "map_in_subprocess", lambda work, items, *_, **__: map(work, items)
+        ):
+            section_tables(records.read_records(folder), benchmark)
 
 
 def _reward() -> None:

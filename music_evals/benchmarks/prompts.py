@@ -31,7 +31,7 @@ def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
     path = Path(override).expanduser()
     try:
         own = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(
             f"prompts={override}: the file cannot be read as TOML ({error})"
         ) from error

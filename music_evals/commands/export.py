@@ -40,12 +40,13 @@ def export(
     from inspect_ai.log import read_eval_log
 
     from music_evals.datasets_builders.dataset_io.folders import replace_file
+    from music_evals.notation.subprocesses import read_in_subprocess
 
     with errors_in_a_line():
         if out.exists():
             raise ValueError(f"{out} is there already; give another file")
         try:
-            read = read_eval_log(str(log))
+            read = read_in_subprocess(read_eval_log, log)
         except ValueError as error:
             raise ValueError(f"{log} cannot be read as a log of Inspect: {error}") from None
         benchmark = str((read.eval.metadata or {}).get("benchmark"))
@@ -57,7 +58,7 @@ def export(
         samples = [sample for sample in read.samples or [] if sample.epoch == 1]
         entries = list(map(_ENTRIES[form], samples))
         if questions is not None:
-            originals = _originals(questions)
+            originals = read_in_subprocess(_originals, questions)
             entries = [
                 entry | originals[entry["id"]] for entry in entries if entry["id"] in originals
             ]

@@ -68,12 +68,16 @@ def listen(
             f"{session.path}"
         )
         if session.unanswered:
-            token = token_urlsafe(12)
+            shown, opened = token_urlsafe(12), token_urlsafe(12)
             with _listener(HOST, port) as listener:
-                say(f"Open http://{HOST}:{port}/{token} (Ctrl-C: stop and write the log)")
-                if open_page:
-                    webbrowser.open(f"http://{HOST}:{port}/{token}")
-                serve(session, listener, token)
+                say(f"Open http://{HOST}:{port}/{shown} (Ctrl-C: stop and write the log)")
+                door = session.path.with_suffix(".html")
+                try:
+                    if open_page:
+                        _open_browser(door, f"http://{HOST}:{port}/{opened}")
+                    serve(session, listener, {shown, opened})
+                finally:
+                    door.unlink(missing_ok=True)
         if len(session.unanswered) == total:
             raise ValueError("no question was answered, so there is no log")
         log = session.write_log()
@@ -84,6 +88,16 @@ def listen(
                 f"{len(session.unanswered)} questions are not answered; the same command goes on "
                 "with them."
             )
+
+
+def _open_browser(door: Path, address: str) -> None:
+    """Open an address by a file that only its owner can read: all users of a machine can read a
+    browser's command line.
+    """
+    door.unlink(missing_ok=True)
+    door.touch(0o600, exist_ok=False)
+    door.write_text(f'<meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
+    webbrowser.open(door.resolve().as_uri())
 
 
 def _listener(host: str, port: int) -> socket:

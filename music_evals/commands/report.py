@@ -218,11 +218,18 @@ def _check_folders(folders: Mapping[str, Path], overwrite: bool) -> None:
 @contextmanager
 def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """Show a bar on a terminal; the function takes how many of how many are done."""
-    with Progress(
-        console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
-    ) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    bar = Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+    task = bar.add_task(what, total=None)
+
+    def advance(done: int, total: int) -> None:
+        # Only now, as the bar has a thread, and a process with threads does not copy itself.
+        bar.start()
+        bar.update(task, completed=done, total=total)
+
+    try:
+        yield advance
+    finally:
+        bar.stop()
 
 
 def _beginning(table: "Table") -> "Table":

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from difflib import get_close_matches
+from errno import ENOSPC
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
@@ -39,7 +40,6 @@ from music_evals.commands.output import (
 )
 from music_evals.datasets_builders.progress import progress_bar
 from music_evals.notation.extras import EXTRAS
-from music_evals.reports.sanitize import reason
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -416,6 +416,8 @@ def _errors_in_a_line(logs: str) -> Iterator[None]:
         list_logs(
             "Logs that cannot be read; move them away, or take another --log-dir:", unreadable
         )
+        if isinstance(error, OSError) and error.errno == ENOSPC:
+            raise failed(OSError(ENOSPC, "", error.filename or logs)) from None
         raise failed(ValueError(text)) from None
 
 
@@ -718,16 +720,11 @@ def _exists(folder: str) -> bool:
 
 def _unreadable(folder: str) -> list[tuple[str, str]]:
     """The logs in a folder that cannot be read, and why."""
-    from music_evals.reports.records import local_logs, read_header
+    from music_evals.reports.records import local_logs, read_each, read_header
 
-    faults = []
     with local_logs(*[folder] * _exists(folder)) as paths:
-        for path in paths:
-            try:
-                read_header(path)
-            except Exception as error:  # whatever a reader of zip and JSON meets in such a file
-                faults.append((str(path), reason(error)))
-    return faults
+        headers = zip(paths, read_each(read_header, paths), strict=True)
+        return [(str(path), header) for path, header in headers if isinstance(header, str)]
 
 
 def show_scores(folder: str | list[str], limit: int | None, model: str = "") -> None:

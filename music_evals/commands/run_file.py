@@ -20,6 +20,7 @@ from typer import BadParameter
 
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 from music_evals.datasets_builders.dataset_io.secret_check import check_secrets
+from music_evals.notation.subprocesses import read_in_subprocess
 from music_evals.reports.sanitize import reason
 
 SCHEMA = "run.schema.json"
@@ -89,7 +90,7 @@ def read_run_file(path: Path) -> RunFile:
     """Read a file; BadParameter names in one line the file, the key and what is accepted."""
     keys = ", ".join(RunFile.model_fields)
     try:
-        file = RunFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), _Loader))
+        file = read_in_subprocess(_parse, path)
         file.options |= file.eval_config
         if file.metadata:
             file.options["metadata"] = file.metadata
@@ -101,6 +102,15 @@ def read_run_file(path: Path) -> RunFile:
     except (OSError, ValueError, yaml.YAMLError) as error:
         problem = " ".join(str(error).split())
     raise BadParameter(f"{path}: {problem}; the keys are {keys}", param_hint="--config")
+
+
+def _parse(path: Path) -> RunFile:
+    try:
+        values = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+        # Written out, aliases take the memory that they claim, which is limited here.
+        return RunFile.model_validate(json.loads(json.dumps(values, default=str)))
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
 
 
 def versions() -> dict[str, str]:
@@ -122,9 +132,13 @@ def write_run_file(folder: str, values: Mapping[str, Any]) -> None:
     while files.exists(f"{path}/{name}") and files.cat_file(f"{path}/{name}") != content:
         number += 1
         name = f"run-{number}.yaml"
-    files.pipe_file(f"{path}/{name}", content)
     schema = json.dumps(RunFile.model_json_schema(), indent=1)
-    files.pipe_file(f"{path}/{SCHEMA}", schema.encode())
+    for target, data in ((name, content), (SCHEMA, schema.encode())):
+        try:
+            files.pipe_file(f"{path}/{target}", data)
+        except OSError as error:
+            files.rm(f"{path}/{target}")  # a part of it, if the disk is full
+            raise OSError(error.errno, error.strerror, f"{path}/{target}") from error
 
 
 def _public(value: Any) -> Any:

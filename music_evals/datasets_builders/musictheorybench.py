@@ -7,7 +7,8 @@ are NOT the published test.
 """
 
 import random
-from itertools import chain, islice
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from zlib import crc32
 
@@ -29,6 +30,7 @@ from music_evals.datasets_builders.questions.question_rows import (
     write_question_rows,
 )
 from music_evals.datasets_builders.questions.theory.chains import compose_chains
+from music_evals.notation.subprocesses import read_in_subprocess
 
 NAME = "musictheorybench"
 VERSION = "2.3.0"
@@ -109,8 +111,6 @@ def compose_rows(seed: int) -> Rows:
 
 
 def _published(folder: Path) -> Rows:
-    import pyarrow.parquet as pq
-
     files = {split: sorted(folder.rglob(f"{split}-*.parquet")) for split in ("dev", "test")}
     if not all(files.values()):
         raise DatasetError(
@@ -121,17 +121,34 @@ def _published(folder: Path) -> Rows:
         config: {"dev": [], "test": []} for config in COMPOSED
     }
     for split, paths in files.items():
-        for record in chain.from_iterable(pq.read_table(path).to_pylist() for path in paths):
-            row = QuestionRow(
-                id=f"{split}-{record['id']:03}",
-                question=record["stem"],
-                abc=record["abc_score"] or None,
-                options=[record["options"][letter] for letter in LETTERS],
-                answer=record["answer"],
-                kind=None,
-            )
-            for config in COMPOSED if split == "dev" else (record["subject"],):
-                rows[config][split].append(row)
+        for path in paths:
+            try:
+                for row, subject in read_in_subprocess(partial(_read, split=split), path):
+                    for config in COMPOSED if split == "dev" else (subject,):
+                        rows[config][split].append(row)
+            except KeyError as error:
+                problem = f"{path} has no {error}, which a copy of m-a-p/MusicTheoryBench has"
+                raise DatasetError(problem) from error
+            except (OSError, TypeError, ValueError) as error:
+                raise DatasetError(f"{path} cannot be read: {error}") from error
+    return rows
+
+
+def _read(path: Path, split: str) -> list[tuple[QuestionRow, str]]:
+    """The questions of a file, with their subjects."""
+    import pyarrow.parquet as pq
+
+    rows = []
+    for record in pq.read_table(path, use_threads=False).to_pylist():
+        row = QuestionRow(
+            id=f"{split}-{record['id']:03}",
+            question=record["stem"],
+            abc=record["abc_score"] or None,
+            options=[record["options"][letter] for letter in LETTERS],
+            answer=record["answer"],
+            kind=None,
+        )
+        rows.append((row, record["subject"]))
     return rows
 
 

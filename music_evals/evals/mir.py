@@ -52,7 +52,7 @@ def _dataset(path: str) -> DatasetSpec:
     try:
         text = Path(path).expanduser().read_text(encoding="utf-8")
         facts = read_facts(tomllib.loads(text).get("mirdata", {}))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"facts={path} cannot be read: {error}") from error
     version = f"{VERSION}+{sha256(text.encode()).hexdigest()[:8]}"
     remote = benchmarks.Remote(mirdata=facts.loader, commit=facts.version)

@@ -1,12 +1,13 @@
 """The page of a session: one question at a time, from this machine for this machine.
 
-Only requests to 127.0.0.1 or localhost are answered, at an address with a token that other users of
-the machine do not know, and only answers that the page itself sends are taken. The page loads
-nothing and runs no script but its own, and all text is escaped.
+Only requests to 127.0.0.1 or localhost are answered, and only with a cookie. A browser gets the
+cookie for a token that other users of the machine do not know, and a token is taken once. Only
+answers that the page itself sends are taken. The page loads nothing and runs no script but its own,
+and all text is escaped.
 """
 
 from importlib.resources import files
-from secrets import token_urlsafe
+from secrets import compare_digest, token_urlsafe
 from socket import socket
 from urllib.parse import parse_qsl
 
@@ -24,19 +25,36 @@ from music_evals.listening.session import LONGEST, Session
 
 HOST = "127.0.0.1"
 _MOST_BYTES = 20 * LONGEST  # of an answer with its id; a character has up to 12 in a form
+_USED = "Open the address that `music-evals listen` shows. It opens one browser, once."
 _POLICY = (
     "default-src 'none'; img-src data:; media-src data:; script-src 'nonce-{0}'; style-src "
     "'nonce-{0}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
 
 
-def serve(session: Session, listener: socket, token: str) -> None:
-    """Serve the page ``/TOKEN`` on a socket until all questions are answered, or until Ctrl-C."""
+def serve(session: Session, listener: socket, tokens: set[str]) -> None:
+    """Serve the page on a socket until all questions are answered, or until Ctrl-C; ``/TOKEN`` lets
+    a browser in, once for each of the tokens.
+    """
     text = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(text)
     first = session.unanswered[0]
+    # A browser sends a cookie to all ports of a host.
+    cookie_name, cookie = f"listen-{listener.getsockname()[1]}", token_urlsafe()
+
+    async def enter(request: Request) -> Response:
+        token = request.path_params["token"]
+        if token not in tokens:
+            return PlainTextResponse(_USED, 403)
+        tokens.remove(token)
+        # A browser that comes from elsewhere would not send a strict cookie with a redirection.
+        response = HTMLResponse('<meta http-equiv="refresh" content="0; url=/">')
+        response.set_cookie(cookie_name, cookie, httponly=True, samesite="strict")
+        return response
 
     async def page(request: Request) -> Response:
+        if not compare_digest(request.cookies.get(cookie_name, "").encode(), cookie.encode()):
+            return PlainTextResponse(_USED, 403)
         if request.method == "POST":
             if request.headers.get("origin") != f"http://{request.headers['host']}":
                 return PlainTextResponse("Only this page can send answers.", 403)
@@ -49,7 +67,7 @@ def serve(session: Session, listener: socket, token: str) -> None:
             except ValueError as error:
                 return PlainTextResponse(f"Error: {error}", 422)
             if session.unanswered:
-                return RedirectResponse(f"/{token}", 303)
+                return RedirectResponse("/", 303)
         nonce, sample = token_urlsafe(), next(iter(session.unanswered), None)
         html = template.render(
             {
@@ -73,9 +91,8 @@ def serve(session: Session, listener: socket, token: str) -> None:
     only_here = Middleware(
         TrustedHostMiddleware, allowed_hosts=[HOST, "localhost"], www_redirect=False
     )
-    app = Starlette(
-        routes=[Route(f"/{token}", page, methods=["GET", "POST"])], middleware=[only_here]
-    )
+    routes = [Route("/", page, methods=["GET", "POST"]), Route("/{token}", enter)]
+    app = Starlette(routes=routes, middleware=[only_here])
     server = uvicorn.Server(
         uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2)
     )

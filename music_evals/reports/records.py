@@ -1,7 +1,8 @@
 """Logs as tidy data frames, from which all tables, tests and figures are made.
 
-`read_records` reads logs of the suite's tasks. Logs may come from strangers: their sizes, texts and
-numbers are bounded, and a log that cannot be used is passed over with a reason.
+`read_records` reads logs of the suite's tasks. Logs may come from strangers: they are read by
+processes with limits, their texts and numbers are bounded, and a log that cannot be used is passed
+over with a reason.
 """
 
 import json
@@ -11,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from math import inf, isnan, nan
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 from inspect_ai.log import EvalLog, EvalResults
@@ -33,6 +34,7 @@ from music_evals.benchmarks import (
     published,
     published_names,
 )
+from music_evals.notation.subprocesses import LimitError, allowance_of, map_in_subprocess
 from music_evals.reports.answers import answer_facts
 from music_evals.reports.run_metadata import (
     DEFAULT,
@@ -64,10 +66,7 @@ GROUPS = ("theme", "subtheme", "kind", "level", "ladder_level", "rotation")
 _OF_HUB = re.compile(r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))?(?:/\w+){0,2}")
 _COMMIT = re.compile("[0-9a-f]{40}")
 _HEADER, _START = "header.json", "_journal/start.json"  # of a run that did not end
-_HEADER_BYTES = 1 << 26
-_SAMPLE_BYTES = 1 << 28
-_BYTES_OF_VALUE = 32  # as few as a value of JSON may have, on average
-_JSON_BYTES = 1 << 29  # of a log in JSON, or of the summaries of all samples
+_LOGS_PER_PROCESS = 50
 _LARGEST = 1e20  # above all seeds of 64 bits
 _LONGEST = 1000  # characters of a text in a header, or in metadata
 _SHOWN = 200  # characters of another text of a sample
@@ -82,6 +81,7 @@ _WITH_DETAILS = (
 
 _NOT_KEPT = ("prediction", "embedding")  # of these metadata
 
+_Read = TypeVar("_Read")
 _Row = dict[str, Any]
 _Metadata = Mapping[str, Any]
 Defaults = Callable[[str, str], _Metadata]
@@ -162,10 +162,14 @@ class Records:
         return {floor: figure for (_, group, floor), figure in figures if floor and not group}
 
 
+def _no_defaults(_benchmark: str, _task: str) -> _Metadata:
+    return {}
+
+
 def read_records(
     logs: str | Path | Sequence[str | Path],
     *,
-    defaults: Defaults = lambda *_: {},
+    defaults: Defaults = _no_defaults,
     progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Records:
     """Read logs of the suite's tasks into data frames.
@@ -189,12 +193,12 @@ def read_records(
     by_run: dict[int, pd.DataFrame] = {}
     passed_over: list[tuple[str, str]] = []
     with local_logs(*([logs] if isinstance(logs, str | Path) else logs)) as paths:
-        for number, path in enumerate(paths, start=1):
-            try:
-                header, items = _read_log(path, defaults)
-            except Exception as error:  # whatever a file that is no log makes a reader raise
-                passed_over.append((plain(str(path)), reason(error)))
+        results = read_each(partial(_read_log, defaults=defaults), paths)
+        for number, (path, result) in enumerate(zip(paths, results, strict=True), start=1):
+            if isinstance(result, str):
+                passed_over.append((plain(str(path)), result))
             else:
+                header, items = result
                 items["run"] = len(headers)
                 by_run[len(headers)] = items
                 headers.append(header)
@@ -219,6 +223,26 @@ def read_records(
     return Records(
         frame, pd.DataFrame(scores), by_run, main, estimates, dict(enumerate(headers)), passed_over
     )
+
+
+def read_each(read: Callable[[Path], _Read], paths: Sequence[Path]) -> Iterator[_Read | str]:
+    """Read files in processes with limits, and yield what the function returns, or the reason why a
+    file cannot be read.
+    """
+    attempts = map_in_subprocess(
+        partial(_attempt, read), paths, allowance_of, per_process=_LOGS_PER_PROCESS
+    )
+    for result in attempts:
+        yield f"reading it {result}" if isinstance(result, LimitError) else result
+
+
+def _attempt(read: Callable[[Path], _Read], path: Path) -> _Read | str:
+    try:
+        return read(path)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever a file that is no log makes a reader raise
+        return reason(error)
 
 
 def _read_log(path: Path, defaults: Defaults) -> tuple[EvalLog, pd.DataFrame]:
@@ -320,8 +344,8 @@ class _Facts(BaseModel, strict=True):
 
 
 def read_header(path: Path) -> EvalLog:
-    """Read the header of a log, with its texts made `plain`; ValueError if it is too large or a
-    number is.
+    """Read the header of a log, with its texts made `plain`; ValueError if a number is too
+    large.
     """
     if not path.is_file():
         raise ValueError("it is not a file")
@@ -330,11 +354,9 @@ def read_header(path: Path) -> EvalLog:
     if path.suffix == ".eval":
         with zipfile.ZipFile(path) as archive:
             is_finished = _HEADER in archive.namelist()
-            data = _read_entry(archive, _HEADER if is_finished else _START, _HEADER_BYTES)
+            data = archive.read(_HEADER if is_finished else _START)
     else:
-        _check_size("it", path.stat().st_size, _JSON_BYTES)
         data = path.read_bytes()
-        _check_values("it", data, _HEADER_BYTES)
     values = json.loads(data)
     for name in ("samples", "reductions"):
         values.pop(name, None)
@@ -353,32 +375,14 @@ def _samples(path: Path, header: EvalLog) -> Iterator[_Sample]:
         names = archive.namelist()
         if any(name.startswith(_WITH_DETAILS) for name in _scorers(header)):
             for name in sorted(name for name in names if name.startswith("samples/")):
-                yield _Sample.model_validate(json.loads(_read_entry(archive, name, _SAMPLE_BYTES)))
+                yield _Sample.model_validate(json.loads(archive.read(name)))
         elif "summaries.json" in names:
-            entries = json.loads(_read_entry(archive, "summaries.json", _JSON_BYTES))
+            entries = json.loads(archive.read("summaries.json"))
             yield from map(_Sample.model_validate, entries)
 
 
 def _scorers(log: EvalLog) -> list[str]:
     return [score.name for score in (log.results or EvalResults()).scores]
-
-
-def _read_entry(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    _check_size(f"its {name}", archive.getinfo(name).file_size, most)
-    data = archive.read(name)
-    _check_values(f"its {name}", data, most)
-    return data
-
-
-def _check_values(what: str, data: bytes, most_bytes: int) -> None:
-    """Check what JSON will cost: a value costs up to 100 bytes, whatever is written of it."""
-    values = sum(map(data.count, (b",", b"[", b"{")))
-    _check_size(what, values, most_bytes // _BYTES_OF_VALUE, "values")
-
-
-def _check_size(what: str, size: int, most: int, unit: str = "bytes") -> None:
-    if size > most:
-        raise ValueError(f"{what} has {size:,} {unit}; at most {most:,} are read")
 
 
 def _plain_values(value: Any, where: str) -> Any:

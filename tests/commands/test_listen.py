@@ -100,6 +100,7 @@ def answer_in_browser(chrome: Chrome, address: str, count: int) -> dict[str, str
     """
     chosen = {}
     chrome.get(address)
+    WebDriverWait(chrome, 20).until(lambda page: page.find_elements(By.NAME, "id"))
     for number in range(count):
         radios = chrome.find_elements(By.CSS_SELECTOR, "input[type=radio]")
         sample = chrome.find_element(By.NAME, "id").get_attribute("value")
@@ -196,6 +197,11 @@ def test_a_person_may_stop_and_nobody_else_may_answer(port: int, tmp_path: Path)
         address = wait_for(port)
         own = {"origin": address.removesuffix(f"/{TOKEN}")}
         client = httpx.Client(timeout=None)  # a busy machine answers late
+        statuses.append(client.get(own["origin"]).status_code)  # without the cookie
+        cookie = client.get(address).headers["set-cookie"]
+        assert {"HttpOnly", "SameSite=strict"} <= set(cookie.split("; "))
+        statuses.append(httpx.get(address, timeout=None).status_code)  # the token is spent
+        address = own["origin"]
         sample = client.get(address).text.partition('name="id" value="')[2].partition('"')[0]
         for headers, data in (
             (
@@ -214,17 +220,46 @@ def test_a_person_may_stop_and_nobody_else_may_answer(port: int, tmp_path: Path)
             ),  # as after the browser's Back: the first answer counts
         ):
             statuses.append(client.post(address, headers=headers, data=data).status_code)
-        statuses.append(client.get(own["origin"]).status_code)
         os.kill(os.getpid(), signal.SIGINT)
 
     log, output = listen(
         port, tmp_path, user, "ziqi_comprehension", "-T", "language=en", "--limit", "3"
     )
-    assert statuses == [400, 403, 403, 413, 422, 422, 303, 303, 404]
+    assert statuses == [403, 403, 400, 403, 403, 413, 422, 422, 303, 303]
     assert "2 questions are not answered" in output
     (sample,) = log.samples or []
     assert (log.eval.config.sample_id, sample.output.completion) == ([sample.id], "[[answer: B]]")
     assert read_records(tmp_path).runs["condition"].tolist() == ["language=en, in part"]
+
+
+def test_the_browser_s_command_line_has_no_token(
+    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+
+    def open_browser(address: str) -> None:
+        door = Path(address.removeprefix("file://"))
+        text = door.read_text()
+        opened.extend([address, text])
+        assert door.stat().st_mode & 0o777 == 0o600
+        token = text.partition(f"{port}/")[2].partition(chr(34))[0]
+        address = f"http://127.0.0.1:{port}"
+
+        def user() -> None:
+            client = httpx.Client(timeout=None)
+            client.get(f"{address}/{token}")
+            opened.append(str(client.get(address).status_code))
+            os.kill(os.getpid(), signal.SIGINT)
+
+        Thread(target=user).start()
+
+    monkeypatch.setattr("webbrowser.open", open_browser)
+    words = ["oddball", "--name", "A", "--port", port, "--log-dir", tmp_path]
+    code, output = run("listen", *words)
+    assert (code, "no question was answered" in output) == (1, True), output
+    address, text, status = opened
+    assert (TOKEN in address, TOKEN in text, status) == (False, True, "200")
+    assert not list(tmp_path.glob("*.html"))
 
 
 def session(

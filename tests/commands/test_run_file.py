@@ -1,11 +1,14 @@
 """`music-evals run --config`, and the ``run.yaml`` that each run leaves."""
 
+import errno
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from fsspec.implementations.local import LocalFileSystem
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from typer import BadParameter
 
 from music_evals.commands import run_file
 from tests import garbled  # noqa: F401 - registers a model
@@ -136,3 +139,45 @@ def test_a_mistake_in_a_file_is_named_in_a_line(text: str, message: str, tmp_pat
     assert code == 2
     assert message in " ".join(output.split())
     assert "-1" in text or "eval.yaml: " in output
+
+
+def test_a_small_file_cannot_take_much_memory_or_depth(tmp_path: Path) -> None:
+    config = tmp_path / "eval.yaml"
+    lines = ["  a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+    texts = {
+        "needs more than 256 MiB of memory": "\n".join(["metadata:", *lines]),
+        "it is nested too deep": "metadata: " + "[" * 50_000,
+    }
+    for message, text in texts.items():
+        config.write_text(text, encoding="utf-8")
+        with pytest.raises(BadParameter, match=message):
+            run_file.read_run_file(config)
+
+
+def test_a_full_disk_leaves_no_part_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_a_part(files: LocalFileSystem, path: str, data: bytes) -> None:
+        Path(path).write_bytes(data[:5])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(LocalFileSystem, "pipe_file", write_a_part)
+        with pytest.raises(OSError, match=r"No space left on device: '.*/run.yaml'"):
+            run_file.write_run_file(str(tmp_path), {"models": ["baseline/chance"]})
+    assert not list(tmp_path.iterdir())
+    run_file.write_run_file(str(tmp_path), {"models": ["baseline/chance"]})
+    assert written(tmp_path / "run.yaml")["models"] == ["baseline/chance"]
+
+
+def test_a_full_disk_is_named_with_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("inspect_ai.eval_set", fail)
+    words = ["muse_chord_quality", "--model", "baseline/chance", "--limit", "1"]
+    code, output = run("run", *words, "--log-dir", tmp_path / "logs", columns=500)
+    assert (code, f"the disk is full ({tmp_path / 'logs'}); free" in output) == (1, True), output

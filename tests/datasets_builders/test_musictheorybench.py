@@ -87,6 +87,21 @@ def test_a_malformed_row_is_named_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
+def test_files_that_are_no_copy_and_small_files_of_gigabytes_are_named(tmp_path: Path) -> None:
+    source = published(tmp_path / "source")
+    (path,) = source.glob("data/test-*.parquet")
+    rows = pq.read_table(path)
+    pq.write_table(rows.drop_columns(["stem"]), path)
+    with pytest.raises(DatasetError, match=r"test-.*parquet has no 'stem'"):
+        build_dataset(BENCHMARK, tmp_path / "out", str(source))
+    text = pa.array(["x" * 1_000_000]).dictionary_encode()
+    bomb = pa.DictionaryArray.from_arrays(pa.array([0] * 5_000, pa.int32()), text.dictionary)
+    pq.write_table(pa.table({"stem": bomb}), path)
+    assert path.stat().st_size < 1_000_000
+    with pytest.raises(DatasetError, match=r"cannot be read: needs more than \d+ MiB of memory"):
+        build_dataset(BENCHMARK, tmp_path / "out", str(source))
+
+
 def test_composed_questions_are_balanced_reproducible_and_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

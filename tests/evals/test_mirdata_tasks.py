@@ -74,6 +74,7 @@ def test_a_file_of_facts_is_a_listening_test(tmp_path: Path) -> None:
         ("[mirdata]\nloader = 'x'", r"cannot be read: \[mirdata\]: 'tasks'"),
         ("loader =", "Invalid value"),
         ("loader = 'x'", r"cannot be read: \[mirdata\]: 'tasks'"),
+        ("mirdata = " + "[" * 20_000, "cannot be read: maximum recursion depth"),
     ],
 )
 def test_a_file_that_is_wrong_is_one_error(text: str, message: str, tmp_path: Path) -> None:

@@ -369,6 +369,7 @@ def test_prompts_can_be_replaced_in_part(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("[syncopation", "cannot be read as TOML"),
+        ("syncopation = " + "[" * 20_000, "cannot be read as TOML"),
         ("[harmony]\nx = 'y'", "unknown key 'harmony'; known are 'syncopation', 'transposition'"),
         ("[syncopation]\nfinal = 3", "is int; a text is needed"),
         ("syncopation = 'x'", "is str; a table is needed"),

@@ -28,7 +28,7 @@ def work(item: str) -> str:
 
 def test_what_takes_too_much_is_told_and_the_rest_is_done_in_order() -> None:
     items = ["a", "loops", "b", "grows", "ends", "c"]
-    results = list(map_in_subprocess(work, items, Allowance(cpu=0, memory=1 << 30)))
+    results = list(map_in_subprocess(work, items, lambda _: Allowance(cpu=0, memory=1 << 30)))
     assert [result for result in results if isinstance(result, str)] == ["A", "B", "C"]
     errors = {
         item: str(result)
@@ -37,13 +37,13 @@ def test_what_takes_too_much_is_told_and_the_rest_is_done_in_order() -> None:
     }
     assert errors == {
         "loops": "took more than 0 s of CPU time",
-        "grows": "needs more than 1 GiB of memory",
-        "ends": "its process ended with status 3",
+        "grows": "needs more than 1,024 MiB of memory",
+        "ends": "ended its process with status 3",
     }
 
 
 def test_what_sleeps_is_ended_and_what_is_raised_is_raised() -> None:
-    (error,) = map_in_subprocess(work, ["sleeps"], Allowance(wall=0.5))
+    (error,) = map_in_subprocess(work, ["sleeps"], lambda _: Allowance(wall=0.5))
     assert str(error) == "took more than 0.5 s"
     with pytest.raises(KeyError, match="raises"):
         list(map_in_subprocess(work, ["a", "raises"]))

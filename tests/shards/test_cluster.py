@@ -87,7 +87,7 @@ def test_errors_and_datasets_are_as_without_a_cluster(one_node: None, tmp_path: 
     check_that_errors_are_returned(Cluster(), tmp_path / "run")
     with spread():
         results = [str(result) for result in map_in_subprocess(work, ["a", "ends", *"bcdefghi"])]
-    assert results == ["A", "its process ended with status 3", *"BCDEFGHI"]
+    assert results == ["A", "ended its process with status 3", *"BCDEFGHI"]
     files = []
     for engine in ("ray", "processes"):
         folder = tmp_path / engine

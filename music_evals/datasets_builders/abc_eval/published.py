@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.dataset_io.bounded import bounded_lines
 from music_evals.datasets_builders.lilybench.default_pieces import Source
 from music_evals.datasets_builders.lilybench.rows import TaskName, TaskRow, task_row
+from music_evals.notation.subprocesses import read_in_subprocess
 
 FILES: Mapping[TaskName, tuple[str, str]] = {
     "bar_count": ("Bar_Count_Estimation", "irishman"),
@@ -63,7 +63,6 @@ def read_tables(folder: Path) -> tuple[dict[TaskName, Table], dict[TaskName, str
     DatasetError if a file cannot be read, or lacks a column.
     """
     folder = folder / "csv" if (folder / "csv").is_dir() else folder
-    csv.field_size_limit(_MOST_CHARACTERS)
     tables = {}
     missing = {}
     for task, (name, _) in FILES.items():
@@ -77,14 +76,18 @@ def read_tables(folder: Path) -> tuple[dict[TaskName, Table], dict[TaskName, str
 
 def _read_table(path: Path) -> Table:
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            table = csv.DictReader(bounded_lines(file, path.name))
-            rows: list[dict[str, Any]] = [{"score": row.get("input"), **row} for row in table]
+        rows = read_in_subprocess(_rows, path)
     except (OSError, ValueError, csv.Error) as error:
         raise DatasetError(f"{path} cannot be read as CSV in UTF-8: {error}") from error
     if any(None in map(row.get, _COLUMNS) for row in rows):
         raise DatasetError(f"{path} has a row that lacks one of the columns {', '.join(_COLUMNS)}")
     return rows
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    csv.field_size_limit(_MOST_CHARACTERS)
+    with path.open(encoding="utf-8", newline="") as file:
+        return [{"score": row.get("input"), **row} for row in csv.DictReader(file)]
 
 
 def licence_of(piece: str) -> str:

@@ -1,11 +1,10 @@
-"""Published files of records, read within bounds: a small file may claim, or unpack to, more than
-the memory holds.
+"""Parquet files of strangers, read a few rows at a time: a small file may claim, or unpack to, more
+than the memory holds.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from music_evals.datasets_builders.dataset_io.archives import MOST_RATIO
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError
@@ -13,37 +12,9 @@ from music_evals.datasets_builders.dataset_io.provenance import DatasetError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MOST_CHARACTERS = 50_000_000  # of a file in JSON, or of a line
-MOST_VALUES = 2_000_000  # of a file in JSON, or of a line; a value costs up to 100 bytes
 _ALWAYS_ALLOWED = 500_000_000  # bytes; a small file of repeated texts may have a high ratio
 _BATCH_BYTES = 64_000_000  # that a batch of rows has at most if no value is repeated
 _BATCH_ROWS = 1024
-
-
-def bounded_lines(file: IO[str], name: str) -> Iterator[str]:
-    """Yield the lines of a text file; DatasetError for a line that is too long or has too many
-    values.
-    """
-    while line := file.readline(MOST_CHARACTERS + 1):
-        _check_text(line, f"{name} has a line")
-        yield line
-
-
-def bounded_json(file: IO[str], name: str) -> Any:
-    """Read a file in JSON; DatasetError if it is too long or has too many values."""
-    text = file.read(MOST_CHARACTERS + 1)
-    _check_text(text, f"{name} is a file")
-    return json.loads(text)
-
-
-def _check_text(text: str, subject: str) -> None:
-    if len(text) > MOST_CHARACTERS:
-        raise DatasetError(
-            f"{subject} of more than {MOST_CHARACTERS:,} characters, which is the most that is read"
-        )
-    values = text.count(",") + text.count("[") + text.count("{")
-    if values > MOST_VALUES:
-        raise DatasetError(f"{subject} with {values:,} values; at most {MOST_VALUES:,} are read")
 
 
 def parquet_batches(

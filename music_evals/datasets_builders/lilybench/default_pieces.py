@@ -124,7 +124,7 @@ def make_pieces(
     """
     pieces = []
     left_out = {}
-    for source, result in zip(sources, map_in_subprocess(convert, sources, few=2), strict=True):
+    for source, result in zip(sources, map_in_subprocess(convert, sources), strict=True):
         if isinstance(result, Piece):
             pieces.append(result)
         else:

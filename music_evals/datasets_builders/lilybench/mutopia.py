@@ -79,7 +79,7 @@ def read_pieces(
     left_out = {}
     unmeasured = []
     # Each piece is read in a process of its own limits: some texts take very long.
-    results = map_in_subprocess(partial(_read, convert), list(folders.items()), few=8)
+    results = map_in_subprocess(partial(_read, convert), list(folders.items()))
     for name, result in zip(folders, results, strict=True):
         if isinstance(result, LimitError):
             left_out[name] = f"its reading {result}"

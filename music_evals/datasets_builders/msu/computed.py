@@ -38,8 +38,8 @@ from music_evals.notation.abc.writing import score_to_abc
 from music_evals.notation.extras import MissingLibraryError
 from music_evals.notation.scores.pages import shown_text
 from music_evals.notation.scores.preparing import SUFFIXES, ScoreError, score_to_musicxml
-from music_evals.notation.scores.reading import count_tunes
-from music_evals.notation.subprocesses import LimitError, map_in_subprocess
+from music_evals.notation.scores.reading import allowance_of_score, count_tunes
+from music_evals.notation.subprocesses import Allowance, LimitError, map_in_subprocess
 
 OWN_SCORES = "own-scores"
 """`Provenance.source` of questions on the user's own scores."""
@@ -92,11 +92,16 @@ def _works(path: Path, name: str) -> list[Work]:
     return [Work(f"{name}#{tune}", str(path), tune=tune) for tune in range(1, count + 1)]
 
 
+def _allowance(work: Work) -> Allowance:
+    """The limits for the score of a user; works of music21's corpus have more."""
+    return Allowance() if work.title else allowance_of_score(Path(work.path).stat().st_size)
+
+
 def _compute(works: Sequence[Work], seed: int, source: str, on_score: OnPiece) -> Plan:
     scores = {}
     pools = {}
     left_out = {}
-    results = map_in_subprocess(partial(_read, seed=seed), works)
+    results = map_in_subprocess(partial(_read, seed=seed), works, _allowance)
     for work, result in zip(works, results, strict=True):
         if isinstance(result, LimitError):
             left_out[work.name] = f"reading it {result}"

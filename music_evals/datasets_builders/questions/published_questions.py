@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
-from typing import Any, TextIO
+from typing import Any
 
 from music_evals.datasets_builders.dataset_io import (
     PUBLISHED,
@@ -28,11 +28,7 @@ from music_evals.datasets_builders.dataset_io import (
     locked_folder,
 )
 from music_evals.datasets_builders.dataset_io.archives import is_archive, unpack
-from music_evals.datasets_builders.dataset_io.bounded import (
-    bounded_json,
-    bounded_lines,
-    parquet_batches,
-)
+from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
 from music_evals.datasets_builders.questions.media_questions import (
     ABSENT,
     JoinedSound,
@@ -47,10 +43,10 @@ from music_evals.datasets_builders.questions.media_questions import (
 from music_evals.notation.audio.clips import check_clip
 from music_evals.notation.cache import cache_folder
 from music_evals.notation.pictures import as_sendable, check_picture
+from music_evals.notation.subprocesses import read_in_subprocess
 
 _SUFFIXES = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp", ".gif")
 _LARGEST = 300_000_000  # bytes of a file of sound or a picture; a row holds it
-_MOST_HEADER = 100_000  # characters of a header in which a tab is looked for
 
 
 class MediaFiles:
@@ -343,32 +339,29 @@ def read_records(path: Path) -> Iterator[Record]:
         yield from _parquet_records(path)
         return
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            if path.suffix in (".csv", ".tsv"):
-                yield from _delimited_records(lines, path.name)
-            elif path.suffix == ".txt":
-                for number, line in enumerate(bounded_lines(lines, path.name), start=1):
-                    yield {"id": f"{path.stem}-{number}", "file": str(path), "line": line}
-            elif path.suffix == ".jsonl":
-                yield from (
-                    json.loads(line) for line in bounded_lines(lines, path.name) if line.strip()
-                )
-            else:
-                entries = bounded_json(lines, path.name)
-                if isinstance(entries, dict):
-                    entries = [{"id": key, **entry} for key, entry in entries.items()]
-                yield from entries
-    except DatasetError:
-        raise
+        yield from read_in_subprocess(_text_records, path)
     except (ValueError, csv.Error, RecursionError, TypeError) as error:
         raise DatasetError(f"{path.name} cannot be read: {error}") from error
 
 
-def _delimited_records(lines: TextIO, name: str) -> Iterator[Record]:
-    """The records of a table; a header with a tab says what stands between its cells."""
-    delimiter = "\t" if "\t" in lines.readline(_MOST_HEADER) else ","
-    lines.seek(0)
-    yield from csv.DictReader(bounded_lines(lines, name), delimiter=delimiter)
+def _text_records(path: Path) -> list[Record]:
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        if path.suffix in (".csv", ".tsv"):
+            # A tab in the header says what stands between the cells.
+            delimiter = "\t" if "\t" in lines.readline() else ","
+            lines.seek(0)
+            return [*csv.DictReader(lines, delimiter=delimiter)]
+        if path.suffix == ".txt":
+            return [
+                {"id": f"{path.stem}-{number}", "file": str(path), "line": line}
+                for number, line in enumerate(lines, start=1)
+            ]
+        if path.suffix == ".jsonl":
+            return [json.loads(line) for line in lines if line.strip()]
+        entries = json.load(lines)
+    if isinstance(entries, dict):
+        return [{"id": key, **entry} for key, entry in entries.items()]
+    return [*entries]
 
 
 def _parquet_records(path: Path) -> Iterator[Record]:

@@ -23,7 +23,6 @@ from music_evals.datasets_builders.dataset_io import (
     list_names,
     make_provenance,
 )
-from music_evals.datasets_builders.dataset_io.bounded import bounded_lines
 from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.ziqi.rows import (
     NAME,
@@ -35,10 +34,13 @@ from music_evals.datasets_builders.ziqi.rows import (
     Theme,
     published_themes,
 )
+from music_evals.notation.subprocesses import LimitError, allowance_of, map_in_subprocess
 
 COLUMNS = ("id", "question", *LETTERS, "answer", "subtheme")
 _INVISIBLE = ("Cc", "Cf")  # Unicode categories: control and format characters
 _FOLDER = "ZIQI-Eval"
+
+_Line = tuple[int, list[str]]
 
 
 class _MalformedRowError(Exception):
@@ -89,12 +91,15 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
         )
     report = _Report()
     rows: dict[ConfigName, dict[str, list[Row]]] = {}
-    for split, theme, path in files:
+    paths = [path for _, _, path in files]
+    contents = map_in_subprocess(_lines, paths, allowance_of, per_process=len(paths))
+    for (split, theme, path), lines in zip(files, contents, strict=True):
+        where = f"{split}/{path.name}"
         rows.setdefault(theme.config, {}).setdefault(split, []).extend(
-            _read(path, split, theme, skip_bad, report)
+            _read(lines, where, split, theme, skip_bad, report)
         )
     _count_oddities(report)
-    checksum = _checksum([path for _, _, path in files])
+    checksum = _checksum(paths)
     anomalies = {anomaly: count for anomaly, count in report.odd.items() if count}
     anomalies |= {f"malformed row left out: {place}": 1 for place in report.skipped}
     provenance = make_provenance(
@@ -108,35 +113,47 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
     return Plan(rows, provenance)
 
 
-def _read(path: Path, split: str, theme: Theme, skip_bad: bool, report: _Report) -> Iterator[Row]:
-    where = f"{split}/{path.name}"
+def _lines(path: Path) -> list[_Line]:
+    """The fields of each row, with the number of its last line."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(bounded_lines(file, where), strict=True)
-            header = tuple(next(reader, ()))
-            if header != COLUMNS:
-                raise DatasetError(
-                    f"{where} has the columns {', '.join(header)}; needed are {', '.join(COLUMNS)}"
-                )
-            ids: set[str] = set()
-            for number, fields in enumerate(reader, start=1):
-                try:
-                    row = _row(fields, split, theme, report)
-                    if row["id"] in ids:
-                        raise _MalformedRowError(f"the id {fields[0]} is there already")
-                    ids.add(row["id"])
-                    content = (where, *fields[1:6])
-                    yield _marked(row, content in report.as_published, theme, report)
-                    report.as_published.add(content)
-                except _MalformedRowError as error:
-                    place = f"{where}, row {number} (ends in line {reader.line_num})"
-                    if not skip_bad:
-                        raise DatasetError(
-                            f"{place}: {error}; --skip-bad leaves such rows out"
-                        ) from error
-                    report.skipped.append(f"{place}: {error}")
+            reader = csv.reader(file, strict=True)
+            return [(reader.line_num, fields) for fields in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
+        where = f"{path.parent.name}/{path.name}"
         raise DatasetError(f"{where} cannot be read as CSV in UTF-8: {error}") from error
+
+
+def _read(
+    lines: Sequence[_Line] | LimitError,
+    where: str,
+    split: str,
+    theme: Theme,
+    skip_bad: bool,
+    report: _Report,
+) -> Iterator[Row]:
+    if isinstance(lines, LimitError):
+        raise DatasetError(f"{where} cannot be read as CSV in UTF-8: {lines}")
+    header = tuple(lines[0][1]) if lines else ()
+    if header != COLUMNS:
+        raise DatasetError(
+            f"{where} has the columns {', '.join(header)}; needed are {', '.join(COLUMNS)}"
+        )
+    ids: set[str] = set()
+    for number, (line, fields) in enumerate(lines[1:], start=1):
+        try:
+            row = _row(fields, split, theme, report)
+            if row["id"] in ids:
+                raise _MalformedRowError(f"the id {fields[0]} is there already")
+            ids.add(row["id"])
+            content = (where, *fields[1:6])
+            yield _marked(row, content in report.as_published, theme, report)
+            report.as_published.add(content)
+        except _MalformedRowError as error:
+            place = f"{where}, row {number} (ends in line {line})"
+            if not skip_bad:
+                raise DatasetError(f"{place}: {error}; --skip-bad leaves such rows out") from error
+            report.skipped.append(f"{place}: {error}")
 
 
 def _row(fields: Sequence[str], split: str, theme: Theme, report: _Report) -> Row:

@@ -36,7 +36,7 @@ _KEPT = re.compile(r'[.uvkK\-]|![^!]+!|"[^\^_<>@]')
 _ENDINGS = re.compile(r"(?<=[12])[,.\-].*|\[?[3-9].*")  # further ones
 _PROPAGATION = re.compile(r"^(?:%%|I:) *propagate-accidentals +(not|octave|pitch)", re.MULTILINE)
 _REFUSED = {
-    "a chord of grace notes": re.compile(r"\{[^}\n\"]*\["),
+    "a chord of grace notes": re.compile(r"\{[^{}\n\"]*\["),
     "macros (m:)": re.compile(r"^m:|\[m:", re.MULTILINE),
     "octave= and transpose=": re.compile(
         r"(?:^|\[)[KV]:[^\n\[\]%]*\b(?:octave|transpose)=[+-]?[1-9]", re.MULTILINE

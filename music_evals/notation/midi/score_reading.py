@@ -43,29 +43,25 @@ _CONTEXT = 40  # notes before and after a note that tell how it is spelled
 _Notes = list[list[Any]]  # onset, end, pitch, and name of the pitch on the line of fifths
 
 
-def read_midi_score(data: bytes, max_notes: int, max_measures: int) -> "Score":
+def read_midi_score(data: bytes) -> "Score":
     """Make a score of a MIDI file in format 0 or 1.
-
-    Args:
-        data: the file.
-        max_notes: most notes and measures of the score, with a note for each of several that
-            are tied.
-        max_measures: most measures of a part.
 
     Raises:
         ScoreError: the notes fit no grid or no measures, or the score would have other notes.
         MidiError: the file cannot be read.
     """
     arrays = read_note_arrays(data, len(data))
-    _check_size(arrays, max_notes, 4 * max_measures)
+    if not len(arrays.onset):
+        raise ScoreError("the score has no notes")
+    for _, numerator, exponent in arrays.metres.tolist():
+        if not numerator or exponent > _FINEST:
+            metre = f"{numerator}/{1 << min(exponent, 30)}"
+            raise ScoreError(f"it has the metre {metre}, which is none")
     if arrays.endless:
         raise ScoreError(f"{arrays.endless} of its notes do not end, so that lengths are uncertain")
     onsets, ends = _quantise(arrays)
     lines, metres = _measures(arrays, int(ends.max()))
-    tied = np.searchsorted(lines, ends) - np.searchsorted(lines, onsets)
     _, firsts = np.unique(arrays.track, return_index=True)
-    if len(lines) > max_measures or tied.sum() + len(firsts) * len(lines) > max_notes:
-        raise ScoreError(f"{len(firsts)} parts of {len(lines) - 1:,} measures, which is too long")
     notes = np.stack([onsets, ends, arrays.pitch, _spell(arrays)], axis=1)
     score: Score = _music21().stream.Score()
     for track, first in enumerate(firsts.tolist()):
@@ -75,26 +71,6 @@ def read_midi_score(data: bytes, max_notes: int, max_measures: int) -> "Score":
         _check(rows, part, lines)
         score.insert(0, part)
     return score
-
-
-def _check_size(arrays: NoteArrays, max_notes: int, max_quarters: int) -> None:
-    """Refuse files without notes, or with more notes, a longer time or finer metres than a score
-    may have.
-    """
-    count, quarters = len(arrays.onset), arrays.length / arrays.resolution
-    if not 0 < count <= max_notes:
-        raise ScoreError(
-            f"{count:,} notes; a score may have {max_notes:,}"
-            if count
-            else "the score has no notes"
-        )
-    if quarters > max_quarters:
-        raise ScoreError(f"it lasts {quarters:,.0f} quarter notes; it may last {max_quarters:,}")
-    for _, numerator, exponent in arrays.metres.tolist():
-        if not numerator or exponent > _FINEST:
-            raise ScoreError(
-                f"it has the metre {numerator}/{1 << min(exponent, 30)}, which is none"
-            )
 
 
 def _music21() -> Any:

@@ -54,14 +54,15 @@ from music_evals.notation.scores.note_places import (
 )
 from music_evals.notation.scores.pages import engrave_pages, open_verovio, shown_text
 from music_evals.notation.scores.preparing import ScoreError, failure
-from music_evals.notation.scores.reading import parse_musicxml
-from music_evals.notation.subprocesses import LimitError, map_in_subprocess
+from music_evals.notation.scores.reading import allowance_of_score, parse_musicxml
+from music_evals.notation.subprocesses import Allowance, LimitError, map_in_subprocess
 
 Rendering = Literal["abc", "musicxml", "midi", "lilypond", "pages", "audio"]
 _LIBRARIES = {
     "musicxml": ("verovio",),
     "pages": ("verovio", "resvg_py"),
 }
+_RENDERED = 100_000  # bytes of a score that would need as much as pages and sound need
 _MAX_ENTRY = 64 << 20  # bytes of an entry in the cache
 _NOT_PLAYED = (
     (".//notations", "ornaments"),
@@ -125,7 +126,8 @@ def render(
             results[score] = _unpack(entry)
     new = [score for score in names if score not in results]
     with announce(len(new)) if new else nullcontext(lambda: None) as advance:
-        rendered = map_in_subprocess(partial(_try_to_render, rendering=rendering), new, few=1)
+        work = partial(_try_to_render, rendering=rendering)
+        rendered = map_in_subprocess(work, new, _allowance)
         for score, result in zip(new, rendered, strict=True):
             advance()
             if isinstance(result, LimitError):
@@ -134,6 +136,10 @@ def render(
                 results[score] = result
                 cache_put(folder, names[score], _pack(result))
     return [results[score] for score in scores]
+
+
+def _allowance(score: str) -> Allowance:
+    return allowance_of_score(len(score) + _RENDERED)
 
 
 def as_it_stands(*, text: str = "", files: Sequence[bytes] = ()) -> Rendered:

@@ -21,6 +21,18 @@ CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 SCORE = '\\version "2.24.0"\n\\header { title = "Air" }\n\\score { { c4 } }\n'
 
 
+def refuse_old(text: str) -> str:
+    if "1.9.0" in text:
+        raise KeyError("1.9.0")
+    if '"1.' in text:
+        raise ConversionError("too old")
+    return text
+
+
+def busy(text: str) -> str:
+    raise ConversionError("the clock ran out", is_measured=False)
+
+
 def test_folders_of_pieces(tmp_path: Path) -> None:
     write_files(
         tmp_path,
@@ -53,13 +65,6 @@ def test_the_main_file_of_a_piece(tmp_path: Path, case: dict[str, Any]) -> None:
 
 
 def test_reading(tmp_path: Path) -> None:
-    def refuse_old(text: str) -> str:
-        if "1.9.0" in text:
-            raise KeyError("1.9.0")
-        if '"1.' in text:
-            raise ConversionError("too old")
-        return text
-
     write_files(
         tmp_path,
         {
@@ -95,9 +100,6 @@ def test_reading(tmp_path: Path) -> None:
 
 
 def test_a_piece_that_the_machine_stopped_is_an_error(tmp_path: Path) -> None:
-    def busy(text: str) -> str:
-        raise ConversionError("the clock ran out", is_measured=False)
-
     write_files(tmp_path, {"A/one/one.ly": SCORE})
     with pytest.raises(DatasetError, match="not measured: A/one;"):
         read_pieces(tmp_path, convert=busy)

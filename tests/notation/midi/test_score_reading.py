@@ -217,7 +217,6 @@ PERFORMED: Line = [(place + place**2 % 37 / 100, place + 0.9, 60 + place) for pl
             [track([(0, 40 + place, 30 + place) for place in range(20)])],
             "notes of different lengths at once",
         ),
-        ([[metre(1, 128)], track([(0, 39_000, 60)])], "1 parts of 1,248,000 measures"),
     ],
 )
 def test_files_that_are_no_scores_are_told_apart(

@@ -147,7 +147,7 @@ def test_a_rendering_is_kept_and_made_anew_where_its_entry_is_damaged(
     score = written("2/4 c'4 d' e'2")
     made = render([score, score], "abc")
     with patch.object(
-        renderings, "map_in_subprocess", side_effect=lambda work, items, **_: map(work, items)
+        renderings, "map_in_subprocess", side_effect=lambda work, items, *_: map(work, items)
     ) as apart:
         assert render([score], "abc") == made[:1]
         assert [*apart.call_args.args[1]] == []

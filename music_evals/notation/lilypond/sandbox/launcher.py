@@ -124,8 +124,8 @@ def _pivot_root(new: str, old: str) -> None:
     )
 
 
-def enter_private_root(read_only: Sequence[str], scratch_bytes: int, scratch_files: int) -> None:
-    """Leave the machine's file system for one with only the scratch folder and the paths in
+def enter_private_root(read_only: Sequence[str]) -> None:
+    """Leave the machine's file system for one with only an empty folder `SCRATCH` and the paths in
     `read_only`.
     """
     _mount("none", "/", None, _MS_REC | (1 << 18))  # private: mounts cannot be seen outside
@@ -148,14 +148,11 @@ def enter_private_root(read_only: Sequence[str], scratch_bytes: int, scratch_fil
         _mount(source, target, None, _MS_BIND | _MS_REC)
         _make_read_only(target, recursively=True)
     os.mkdir("/new" + SCRATCH)
-    options = f"mode=700,size={scratch_bytes},nr_inodes={scratch_files + 1}"
-    _mount("tmpfs", "/new" + SCRATCH, "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, options)
     _make_read_only("/new", recursively=False)
     os.chdir("/new")
     # The old root is now mounted on the new one, and goes with all mounts below it.
     _pivot_root(".", ".")
     _check(_libc.umount2(b".", ctypes.c_int(_MNT_DETACH)), "leaving the old root folder")
-    os.chdir(SCRATCH)
 
 
 def _prctl(option: int, *arguments: int) -> int:
@@ -184,6 +181,7 @@ def _become_program(request: Request) -> None:
     os.close(writing_end)
     limits = {
         resource.RLIMIT_AS: request["memory"],
+        resource.RLIMIT_DATA: request["memory"],  # whatever limit the caller has
         resource.RLIMIT_FSIZE: request["file_bytes"],
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_NOFILE: 128,
@@ -368,9 +366,11 @@ def main(mode: str, request_fd: int, report_fd: int) -> None:
         request = unpack_header(stream)
         try:
             if mode == "namespaces":
-                enter_private_root(
-                    request["read_only"], request["scratch_bytes"], request["scratch_files"]
-                )
+                enter_private_root(request["read_only"])
+            options = f"mode=700,size={request['scratch_bytes']},nr_inodes="
+            options += str(request["scratch_files"] + 1)
+            _mount("tmpfs", SCRATCH, "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, options)
+            os.chdir(SCRATCH)
             if os.getpid() != 1:
                 raise _StartError("not the first process of a name space of processes")
             drop_privileges()

@@ -201,7 +201,7 @@ def run_confined(
         request_file.write(launcher.pack(request, files.values()))
         request_file.flush()
         number = request_file.fileno()
-        outer = [*_outer_command(confinement, limits, readable), confinement.value, str(number)]
+        outer = [*_outer_command(confinement, readable), confinement.value, str(number)]
         for alone in (False, True):
             with slot(stop, alone=alone) as is_our_turn:
                 if not is_our_turn:
@@ -336,7 +336,7 @@ def _read_available(
             selector.unregister(key.fileobj)
 
 
-def _outer_command(confinement: Confinement, limits: Limits, readable: Sequence[Path]) -> list[str]:
+def _outer_command(confinement: Confinement, readable: Sequence[Path]) -> list[str]:
     """The command line that starts the launcher in a confinement, without the launcher's
     arguments.
     """
@@ -354,7 +354,8 @@ def _outer_command(confinement: Confinement, limits: Limits, readable: Sequence[
         )
         return ["unshare", *name_spaces, "--fork", "--kill-child=KILL", "--", *_PYTHON, script]
     command = ["bwrap", "--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1"]
-    command += ["--cap-drop", "ALL", "--clearenv"]
+    # The launcher mounts the scratch folder, which bubblewrap would make executable.
+    command += ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--clearenv"]
     for path in [*_system_libraries(), *_needs_of_launcher()]:
         command += (
             ["--symlink", os.readlink(path), path]
@@ -366,15 +367,8 @@ def _outer_command(confinement: Confinement, limits: Limits, readable: Sequence[
     for path in map(str, readable):
         command += ["--ro-bind", path, path]
     command += ["--ro-bind", script, "/launcher.py"]
-    command += [
-        "--size",
-        str(limits.scratch_bytes),
-        "--tmpfs",
-        launcher.SCRATCH,
-        "--remount-ro",
-        "/",
-    ]
-    return [*command, "--chdir", launcher.SCRATCH, "--", *_PYTHON, "/launcher.py"]
+    command += ["--dir", launcher.SCRATCH, "--remount-ro", "/"]
+    return [*command, "--", *_PYTHON, "/launcher.py"]
 
 
 @functools.cache

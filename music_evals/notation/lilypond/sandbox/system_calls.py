@@ -12,11 +12,9 @@ _CLONE = {"x86_64": 56, "aarch64": 220}
 _CLONE_THREAD = 0x10000
 _CLONE3 = 435
 _FCNTL = {"x86_64": 72, "aarch64": 25}
-# Commands of fcntl that other programs on the machine would notice.
-_SET_LEASE, _NOTIFY = (
-    1024,
-    1026,
-)
+# Commands of fcntl that other programs on the machine would notice: F_SETLK, F_SETLKW, F_OFD_SETLK,
+# F_OFD_SETLKW, F_SETLEASE and F_NOTIFY.
+_FCNTL_COMMANDS = (6, 7, 37, 38, 1024, 1026)
 
 
 def seccomp_filter(machine: str) -> bytes:
@@ -42,12 +40,10 @@ def seccomp_filter(machine: str) -> bytes:
     for numbers in _FORBIDDEN.values():
         if (number := numbers[column]) >= 0:
             program += [(equal, 0, 1, number), (give, 0, 0, refuse | errno.EPERM)]
+    program += [(equal, 0, 2 * len(_FCNTL_COMMANDS) + 2, _FCNTL[machine]), (load, 0, 0, 24)]
+    for command in _FCNTL_COMMANDS:
+        program += [(equal, 0, 1, command), (give, 0, 0, refuse | errno.EPERM)]
     program += [
-        (equal, 0, 5, _FCNTL[machine]),
-        (load, 0, 0, 24),
-        (equal, 1, 0, _SET_LEASE),
-        (equal, 0, 1, _NOTIFY),
-        (give, 0, 0, refuse | errno.EPERM),
         (load, 0, 0, 0),
         (equal, 0, 3, _CLONE[machine]),
         (load, 0, 0, 16),

@@ -192,6 +192,19 @@ def test_system_calls_are_refused(confinement: Confinement) -> None:
     assert compiled.succeeded
 
 
+def test_own_code_does_not_run(confinement: Confinement) -> None:
+    mapped = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
+    library = next(path for path in mapped if Path(path).name.startswith("libm.so"))
+    loader = next(path for path in mapped if Path(path).name.startswith("ld-linux"))
+    attack = Template(ATTACKS["scheme"]["own_code"]).substitute(LIBRARY=library, LOADER=loader)
+    compiled = compile_text(SPY + attack + SCORE, collect=["found.txt"], limits=LIMITS)
+    results = findings(compiled)
+    assert int(results["copied"]) == Path(loader).stat().st_size
+    assert "library failed" in results, results
+    assert "Permission denied" in results["loader failed"]
+    assert compiled.succeeded
+
+
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_everything_ends(confinement: Confinement, every: bool) -> None:
     """All attacks in one batch, with good texts among them, that become what they would be alone.

@@ -15,7 +15,7 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from fcntl import F_GETFD, F_NOTIFY, F_SETLEASE, F_SETLK
+from fcntl import F_GETFD, F_GETLK, F_NOTIFY, F_SETLEASE, F_SETLK, F_SETLKW
 from functools import partial
 from pathlib import Path
 
@@ -286,10 +286,11 @@ def test_filter(machine: str, architecture: int, calls: tuple[int, int, int, int
     assert decide(machine, architecture, 435) == NO_SUCH_CALL  # clone3
     fcntl, watch = (72, 294) if machine == "x86_64" else (25, 26)
     assert {
-        decide(machine, architecture, fcntl, 3, command) for command in (F_SETLEASE, F_NOTIFY)
+        decide(machine, architecture, fcntl, 3, command)
+        for command in (F_SETLEASE, F_NOTIFY, F_SETLK, F_SETLKW)
     } == {REFUSE}
     assert {
-        decide(machine, architecture, fcntl, F_SETLEASE, command) for command in (F_GETFD, F_SETLK)
+        decide(machine, architecture, fcntl, F_SETLEASE, command) for command in (F_GETFD, F_GETLK)
     } == {ALLOW}
     assert decide(machine, architecture, watch) == REFUSE
     assert decide(machine, 0x40000003, read) == KILL  # AUDIT_ARCH_I386
