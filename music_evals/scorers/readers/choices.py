@@ -36,9 +36,7 @@ from music_evals.scorers.readers.cleaning import clean_reply, plain_letters
 from music_evals.scorers.readers.patterns import Match, pattern, texts
 from music_evals.scorers.readers.refusals import is_refusal
 
-MAX_REPLY = (
-    20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
-)
+MAX_REPLY = 20_000  # characters of a reply's end that are read
 MIN_PART = 3  # words of an option that stand for it
 MAX_UNIT = 400  # characters of a sentence that are read
 MAX_DENIAL = 40  # characters of a clause that denies an option and says nothing else
@@ -96,10 +94,7 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
         ...     ["Major"]).status
         ('several', 'refused')
     """
-    text = clean_reply(reply)
-    if len(text) > MAX_REPLY:
-        text = f"{text[: MAX_REPLY // 10]}\n{text[-MAX_REPLY:]}"
-    text = plain_letters(text).strip()
+    text = plain_letters(clean_reply(reply)[-MAX_REPLY:]).strip()
     if not text:
         return Reading("empty")
     choices = _options(tuple(options))
@@ -173,7 +168,7 @@ def _corrected(text: str, choices: "_Options") -> Letters:
         units = _units(text[correction.end() :])
         letters = _last(choices.letters_committed_to, units)
         letters = letters or _last(choices.letters_mentioned, units)
-        if len(letters) == 1 and text[: correction.start()].strip():
+        if len(letters) == 1:
             return letters
     return set()
 
@@ -191,14 +186,8 @@ def _reading(letters: Letters, rule: str, choices: "_Options") -> Reading:
 
 
 def _units(text: str) -> list[str]:
-    """The sentences of a text that name an option, without those that are too long for an
-    answer.
-    """
-    return [
-        unit
-        for unit in _pattern("unit").split(text)
-        if len(unit) <= MAX_UNIT and _pattern("any_name").search(unit)
-    ]
+    """The sentences of a text, without those that are too long for an answer."""
+    return [unit for unit in _pattern("unit").split(text) if len(unit) <= MAX_UNIT]
 
 
 def _listed(lines: list[str], choices: "_Options") -> tuple[dict[str, str], list[str]]:
@@ -307,8 +296,8 @@ class _Options:
             ("letter_and_text", self._mark_letter_and_text),
             ("listed_notes", self._without_notes),
             ("named", self._mark_named),
-            ("indexed", self._mark_indexed),
-            ("ordinals", self._mark_ordinal),
+            ("indexed", self._mark_place),
+            ("ordinals", self._mark_place),
             ("group", self._mark_group),
         )
 
@@ -353,14 +342,12 @@ class _Options:
         letter = match["name"].upper()
         return match["noun"] + self._sign(letter) if letter in self.letters else match[0]
 
-    def _mark_indexed(self, match: Match) -> str:
-        letters = self.letters[int(match["name"]) - 1 :]
-        is_text = any(match["name"] in name for name in self.names)
-        return match[0] if is_text or not letters else match["noun"] + self._sign(letters[0])
-
-    def _mark_ordinal(self, match: Match) -> str:
-        letters = self.letters[int(str(match.lastgroup)[1:]) - 1 :]
-        return f" {self._sign(letters[0])} " if letters else match[0]
+    def _mark_place(self, match: Match) -> str:
+        """A sign for "option 2" or "the second option"; the number may be the text of one."""
+        number = str(match.lastgroup)[1:]
+        letters = self.letters[int(number) - 1 :]
+        is_text = number in match[0] and any(number in name for name in self.names)
+        return match[0] if is_text or not letters else f" {self._sign(letters[0])} "
 
     def _mark_group(self, match: Match) -> str:
         letters = [self.letters_of(name) for name in _pattern("one_name").findall(match[0])]
