@@ -37,7 +37,6 @@ from music_evals.scorers.readers.patterns import Match, pattern, texts
 from music_evals.scorers.readers.refusals import is_refusal
 
 MAX_REPLY = 20_000  # characters of a reply's end that are read
-MIN_PART = 3  # words of an option that stand for it
 MAX_UNIT = 400  # characters of a sentence that are read
 MAX_DENIAL = 40  # characters of a clause that denies an option and says nothing else
 MAX_WORDS = 4  # of a statement that is an answer, though none of the options
@@ -203,7 +202,7 @@ def _listed(lines: list[str], choices: "_Options") -> tuple[dict[str, str], list
             runs.append({})
         runs[-1][letter] = unit
         last = letter
-    listed = max(reversed(runs), key=len, default={})
+    listed = max(runs, key=len, default={})
     if len(listed) < 2:
         return {}, lines
     single = [run.values() for run in runs if len(run) == 1]
@@ -239,7 +238,7 @@ class _Options:
         matches = map(_pattern("yes_or_no").match, options)
         answers = [match and match.lastgroup for match in matches]
         self.yes_no: dict[str | None, str] = {}
-        if {*answers} == {"no", "yes"} and len(answers) == 2:
+        if sorted(map(str, answers)) == ["no", "yes"]:
             self.yes_no = dict(zip(answers, self.letters, strict=True))
 
     @cached_property  # takes milliseconds, and most replies are a letter
@@ -257,7 +256,7 @@ class _Options:
 
     def letter_of_whole(self, text: str) -> str | None:
         """The option whose letter or text a text is, and nothing else."""
-        bare = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”").lstrip("# ")
+        bare = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”")
         if _pattern("marked").match(bare):
             return None
         if bare.upper() in {*self.letters}:
@@ -268,7 +267,7 @@ class _Options:
     def _letter_of_part(self, words: str) -> str | None:
         """The only option of whose text these words are a part, at least three of them."""
         letters = {letter for name, letter in self.names.items() if f" {words} " in f" {name} "}
-        is_long = words.count(" ") >= MIN_PART - 1
+        is_long = words.count(" ") > 1
         return letters.pop() if is_long and len(letters) == 1 else None
 
     def letters_of(self, name: str) -> Letters:
@@ -280,9 +279,14 @@ class _Options:
 
     def with_signs(self, text: str) -> str:
         """A text with signs for the options that it names."""
-        text = re.sub(r"☐|\[ \]", "✗ ", _pattern("sign").sub("", text))
-        text = re.sub(r"[☑☒]|\[[xX]\]", "✓ ", text)
-        text = _replaced(text, ("box", f" {_BOX}"), ("markup", " "))
+        text = _replaced(
+            text,
+            ("sign", ""),
+            ("unchecked", "✗ "),
+            ("checked", "✓ "),
+            ("box", f" {_BOX}"),
+            ("markup", " "),
+        )
         text = _replaced(
             _with_accidentals(text),
             ("letter_and_note", self._mark_letter_and_note),
@@ -303,8 +307,8 @@ class _Options:
 
     def _mark_bracketed(self, match: Match) -> str:
         letter = match["letter"].upper()
-        is_note = match["before"] or match["pitch"]
-        return match[0] if is_note or letter not in self.letters else f" {self._sign(letter)} "
+        is_none = match["note"] or letter not in self.letters
+        return match[0] if is_none else f" {self._sign(letter)} "
 
     def _mark_text(self, match: Match) -> str:
         name = self.texts_to_mark[(match.lastindex or 1) - 1]
@@ -318,20 +322,16 @@ class _Options:
 
     def _mark_letter_and_text(self, match: Match) -> str:
         letter, sign = match["letter"].upper(), match["sign"]
-        own = self.letters_of(sign)
-        if own == {letter}:
-            return self._sign(letter)
-        if letter not in self.letters or match["letter"].islower():
-            return match[0]
-        is_word = self.texts[min(own)].isascii() and not match["gap"].strip()
-        return match[0] if is_word else self._sign(letter) + sign
+        own = self.texts[min(self.letters_of(sign))]
+        is_word = own.isascii() and not match["gap"].strip()
+        return match[0] if is_word or letter not in self.letters else self._sign(letter) + sign
 
     def _mark_letter_and_note(self, match: Match) -> str:
-        """A sign for a letter with its own text, which is a letter too, or signs for both."""
+        """Signs for a letter and for its text, which is a letter too."""
         letter, own = match["letter"], self.names.get(match["name"].lower())
         if own is None or letter not in self.letters:
             return match[0]
-        return f" {self._sign(letter)}{'' if own == letter else self._sign(own)} "
+        return f" {self._sign(letter)}{self._sign(own)} "
 
     def _without_notes(self, match: Match) -> str:
         """A list of letters, or of notes without their letters if not all are those of options."""
@@ -350,12 +350,8 @@ class _Options:
         return match[0] if is_text or not letters else f" {self._sign(letters[0])} "
 
     def _mark_group(self, match: Match) -> str:
-        letters = [self.letters_of(name) for name in _pattern("one_name").findall(match[0])]
-        if not all(letters):
-            return match[0]  # these are notes
-        named = sorted(set().union(*letters))
-        signs = _SURE if len(named) == 1 else _VAGUE
-        return "".join(self._sign(letter, signs) for letter in named)
+        names = "".join(_pattern("one_name").findall(match[0]))
+        return "".join(map(self._sign, sorted(self.letters_of(names)))) or match[0]
 
     def letters_stated(self, statement: str) -> Letters:
         """The options that a statement names at its beginning, or else in its first sentence."""
