@@ -54,6 +54,7 @@ _PLAIN = str.maketrans({"♭": "b", "♯": "#", "𝄫": "bb", "𝄪": "##", **di
 
 
 _BRACKETS = str.maketrans("[]{}<>【】〔〕（）", "()()()()()()")
+_EDGE = "A-Za-zÀ-ɏЀ-ӿ0-9#"
 _FORMS = ("chosen_name", "name_right", "but_name", "is_name", "so_name")
 
 
@@ -367,8 +368,7 @@ class _Options:
         """The options that a sentence commits to."""
         if match := _pattern("exact").fullmatch(unit):
             return self.letters_of(match["name"])
-        unit = _pattern("so_comma").sub(r"\1 ", unit)
-        clauses = self._clauses(unit)
+        clauses = self._clauses(_pattern("so_comma").sub(r"\1 ", unit))
         beginning = clauses[0] if clauses and unit.startswith(clauses[0]) else ""
         matches = [_pattern("after_colon").search(unit), _pattern("opening").match(beginning)]
         for clause in clauses:
@@ -377,9 +377,7 @@ class _Options:
             forms = ("chosen_name", "name_right") if is_of_several else _FORMS
             matches += [_pattern(form).search(clause) for form in forms]
         names = [match["name"] for match in matches if match and not _is_note(match)]
-        sure = [name for name in names if name.upper() not in self.ambiguous]
-        letters = self.letters_of("".join(sure))
-        return set() if len(letters) == len(self.letters) > 2 else letters
+        return self.letters_of("".join(name for name in names if name not in self.ambiguous))
 
     def letters_mentioned(self, unit: str) -> Letters:
         """The options that a sentence names surely, or several of them in a row, and does not
@@ -453,7 +451,7 @@ def _with_sign(match: Match) -> str:
 
 def _folded(text: str) -> str:
     """The words and signs of a text in small letters, with single spaces."""
-    text = _with_accidentals(text).casefold().replace("_", " ")
+    text = _with_accidentals(text).casefold()
     return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]*|[#+°/]+", text))
 
 
@@ -461,16 +459,14 @@ def _name_pattern(name: str) -> str:
     """What matches a name in a text, whatever stands between its words, as a group."""
     is_notes = _pattern("notes").fullmatch(name)
     between = texts(_PATTERNS)["between_notes"] if is_notes else r"(?:[^\w#+°]|_){1,8}"
-    body = f"(?i:{between.join(map(re.escape, name.split(' ')))})"
+    words = between.join(map(re.escape, name.split(" ")))
+    body = rf"(?<![=_])(?<!\d[.,/])(?i:{words})(?![.,/]\d)"
     if is_notes:  # in a longer list they are another answer
         body = texts(_PATTERNS)["no_note_before"] + body + texts(_PATTERNS)["no_note_behind"]
-    edge = "A-Za-zÀ-ɏЀ-ӿ0-9#"
     if name.endswith(("major", "minor")):
         body += texts(_PATTERNS)["no_interval_behind"]
-    if name.isdigit():
-        body = rf"(?<![=_])(?<!\d[.,/]){body}(?![.,/]\d)"
     if len(name) == 1 and name > "\u2e80":
         return rf"((?:(?<=[是为选])|(?<!\w)){body}(?!\w))"
-    begins = rf"(?<![{edge}-])" if name[0] < "\u2e80" else ""
-    ends = rf"(?![{edge}])" if name[-1] < "\u2e80" else ""
+    begins = rf"(?<![{_EDGE}-])" if name[0] < "\u2e80" else ""
+    ends = rf"(?![{_EDGE}])" if name[-1] < "\u2e80" else ""
     return f"({begins}{body}{ends})"
