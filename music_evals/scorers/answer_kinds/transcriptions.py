@@ -33,22 +33,13 @@ def make(name: str, *_: object) -> AnswerKind:
     score = _score_notes if name == "notes" else _score_melody
 
     def read(statement: str) -> list[str]:
-        width = _WIDTHS[name]
-        numbers = [
-            row
-            for line in re.split(r"[\n;]|(?<=[)\]]), ?(?=[(\[])", statement)
-            if (row := _row(line, width))
-        ]
-        if not numbers or len(numbers) > _ROWS:
+        lines = re.split(r"[\n;]|(?<=[)\]]), ?(?=[(\[])", statement)
+        rows = [row for line in lines if (row := _row(line, _WIDTHS[name]))]
+        is_valid = all(row[0] <= _LATEST and row[-1] <= _HIGHEST[name] for row in rows)
+        if not is_valid or not 0 < len(rows) <= _ROWS:
             return []
-        rows = np.array(numbers)
-        is_valid = rows[:, 0].max() <= _LATEST and rows[:, -1].max() <= _HIGHEST[name]
-        if not is_valid:
-            return []
-        texts = [
-            " ".join(f"{number:g}" for number in row) for row in sorted(numbers, key=itemgetter(0))
-        ]
-        return ["; ".join(texts)]
+        rows.sort(key=itemgetter(0))
+        return ["; ".join(" ".join(f"{number:g}" for number in row) for row in rows)]
 
     return AnswerKind(read=read, score=score, is_long=True)
 
