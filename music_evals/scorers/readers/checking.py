@@ -444,6 +444,8 @@ def answer_type_of(question: str, answer: str) -> AnswerType:
     is_none = expected.rstrip(". ").lower() == "none"
     if re.match(r"(?i)(?:yes|no)\b", expected):
         return "yes_no"
+    if _pattern("asks_yes_no").match(question):
+        return "yes_no" if is_none else "text"
     asked = next((name for name in _ASKED if _pattern(f"asks_{name}").search(question)), None)
     if asked in (None, "name"):
         return asked or "text"

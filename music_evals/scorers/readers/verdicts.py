@@ -93,17 +93,15 @@ def judge_option(
         (1.0, 1.0)
     """
     order = order or [*range(len(options))]
-    shown, place = [options[at] for at in order], ascii_uppercase.index(right)
+    place = ascii_uppercase.index(right)
     if official:
-        reading = READERS[official](reply, shown, order.index(place))
+        reading = READERS[official](reply, [options[at] for at in order], order.index(place))
     else:
-        reading = read_choice(reply, shown, is_cut=is_cut)
-        if reading.answer is None and shown.count(options[place]) > 1:
-            # A text that stands twice names no letter; without its copies it is that of the right
-            # option.
-            unique = ["" if text == options[place] else text for text in shown]
-            unique[order.index(place)] = options[place]
-            reading = read_choice(reply, unique, is_cut=is_cut)
+        # A text that stands twice names no letter; without its copies it is that of the right
+        # option.
+        right_text = options[place]
+        unique = ["" if options[at] == right_text and at != place else options[at] for at in order]
+        reading = read_choice(reply, unique, is_cut=is_cut)
     if reading.answer is None:
         return Verdict(reading, right)
     taken = order[ascii_uppercase.index(reading.answer)]
@@ -121,16 +119,15 @@ def judge_short(reply: str, right: str) -> Verdict:
         ...     "3/4").value, judge_short("waltz", "Waltz").value
         (1.0, 1.0)
     """
-    reply = clean_reply(reply)[-_MAX_SHORT:]
-    lines = reply.strip().splitlines()
-    if labelled := re.findall(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})", reply):
-        reading = Reading("answered", labelled[-1].strip(" .*`"), "what follows the last label")
-    elif len(lines) == 1 and len(lines[0]) <= 300:
-        reading = Reading("answered", lines[0].strip(" .*`"), "the whole reply")
-    else:
-        return Verdict(Reading("unreadable" if lines else "empty"), right)
-    answer = reading.answer or ""
-    return Verdict(reading, answer if plain_text(answer) == plain_text(right) else right)
+    reply = clean_reply(reply)[-_MAX_SHORT:].strip()
+    labelled = re.findall(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})", reply)
+    answers = labelled or re.findall(r"\A.{1,300}\Z", reply)
+    if not answers:
+        return Verdict(Reading("unreadable" if reply else "empty"), right)
+    answer = answers[-1].strip(" .*`")
+    rule = "what follows the last label" if labelled else "the whole reply"
+    is_right = plain_text(answer) == plain_text(right)
+    return Verdict(Reading("answered", answer, rule), answer if is_right else right)
 
 
 def plain_text(text: str) -> str:
@@ -170,18 +167,20 @@ def judge_written(
         answer = read_option(reply, options, answer)
     status, text, in_form, rule = answer
     verdict = Verdict(Reading(status, text, rule), right, in_form=in_form)
-    if kind == "order" and protocol == "paper":
-        return verdict._replace(part=published_tau(text, right), sound=penalised_tau(text, right))
+    is_paper = protocol == "paper"
     if kind == "order":
-        return verdict._replace(part=penalised_tau(text, right))
+        part = penalised_tau(text, right)
+        sound, part = (part, published_tau(text, right)) if is_paper else (None, part)
+        return verdict._replace(part=part, sound=sound)
     if kind != "measures":
         return verdict
-    rights, named = measures_of(right), measures_of(text or "none")
-    if protocol == "paper":
-        every = read_all_measures(reply, reasoned=reasoned, joined=joined)
-        part, sound = measure_f1(named, rights), measure_f1(every, rights)
-        return verdict._replace(part=part, sound=sound)
-    return verdict._replace(part=measure_f1(named if text else None, rights))
+    rights = measures_of(right)
+    named = measures_of(text or "none") if text or is_paper else None
+    verdict = verdict._replace(part=measure_f1(named, rights))
+    if not is_paper:
+        return verdict
+    every = read_all_measures(reply, reasoned=reasoned, joined=joined)
+    return verdict._replace(sound=measure_f1(every, rights))
 
 
 def _labelled_part(reply: str) -> str:
