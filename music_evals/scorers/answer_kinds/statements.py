@@ -18,8 +18,10 @@ _BULLET = re.compile(r"^\s*(?:(?:[-*+•·▪◦–]|\\item)\s+|[>|]\s*)+")
 _NUMBER = re.compile(
     r"^\(?(?:[^\W\d_]{2,12}\s?#?|#)?(\d{1,4})(?:[.):：]\)?\s+|\s?[–-]\s+|\s*\|\s*)"
 )
+_END = re.compile(
+    rf"\n(?:[^\S\n]{{0,80}}\n){{1,20}}+(?!\s*(?:{_BULLET.pattern}|{_NUMBER.pattern}))", re.MULTILINE
+)
 _COLUMNS = 2  # of a table that are read as they are
-_WORDS_OF_PROSE = 5
 _ANSWERS = ("answer", "final_answer", "value", "result", "response", "output")  # fields of JSON
 
 
@@ -61,21 +63,8 @@ def unmarked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
 
 
 def _block(text: str) -> str:
-    """The lines of a text up to prose."""
-    lines: list[str] = []
-    is_new = False
-    for line in text.strip().splitlines():
-        is_item = not line.strip() or _BULLET.match(line) or _NUMBER.match(line)
-        if lines and not is_item and (is_new or _is_prose(line)):
-            break
-        is_new = not line.strip()
-        lines.append(line)
-    return "\n".join(lines).strip()
-
-
-def _is_prose(line: str) -> bool:
-    pieces = re.split(r"[,;:|→]|\sand\s|\s[–-]\s", line)
-    return any(len(re.findall(r"[^\W\d_]{2,}", piece)) >= _WORDS_OF_PROSE for piece in pieces)
+    """The lines of a text up to a blank line that another text follows."""
+    return _END.split(text.strip(), maxsplit=1)[0]
 
 
 def laid_out(statement: str, column: str = "") -> str:
@@ -90,7 +79,7 @@ def laid_out(statement: str, column: str = "") -> str:
     >>> laid_out('{"tags": ["pop"]}')
     'pop'
     """
-    text = re.sub(r"(?m)^[ \t]*(?:```|~~~)[\w-]*[ \t]*$\n?", "", statement).strip()
+    text = statement.strip()
     content, pattern = read_json(text), re.compile(column or "$.", re.IGNORECASE)
     if content is not None:
         with suppress(RecursionError):

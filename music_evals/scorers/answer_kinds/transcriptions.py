@@ -18,7 +18,6 @@ from music_evals.scorers.answer_kinds.pitches import frequency
 
 _WIDTHS = {"notes": 3, "melody": 2}  # numbers in a row
 _NUMBER = r"\d{1,5}(?:[.,]\d{1,6})?"
-_MIDI = re.compile(rf"(?i)(.*)(midi:? ?{_NUMBER})(.*)", re.DOTALL)
 _LONGEST = 200  # characters of a row
 _MOST_WORDS = 4  # beside the numbers of a row
 _ROWS = 5_000  # of an answer
@@ -49,8 +48,7 @@ def _row(line: str, width: int) -> list[float]:
     if len(line) > _LONGEST:
         return []
     line = re.sub(r"(?i)(?<![A-Za-z0-9])[A-G](?:#|b)?\d\b|\([^()]*hz\)", " ", line)
-    line = _MIDI.sub(r"\1 \3 \2", line)
-    if ". " in line.strip() or len(re.findall(r"[^\W\d_]+", line)) > _MOST_WORDS:
+    if len(re.findall(r"[^\W\d_]+", line)) > _MOST_WORDS:
         return []
     # Commas are decimal ones if there are no points and too few numbers otherwise.
     for pattern in (r"\d{1,5}(?:\.\d{1,6})?", _NUMBER):

@@ -4,23 +4,24 @@ ones.
 
 import csv
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from music_evals.scorers.readers.written import (
     Answer,
+    Kind,
     measures_of,
     read_all_measures,
-    read_index,
-    read_measures,
-    read_number,
-    read_order,
+    read_answer,
 )
 
 READERS: dict[str, Callable[..., Answer]] = {
-    "number": read_number, "index": read_index, "order": read_order, "measures": read_measures,
-}  # fmt: skip
+    kind: partial(read_answer, kind) for kind in get_args(Kind)
+}
+read_number, read_index, read_order, read_measures = READERS.values()
 
 
 def test_both_readings() -> None:
