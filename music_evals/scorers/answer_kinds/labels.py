@@ -105,7 +105,7 @@ def _names_in(marked: str) -> list[str]:
     names, unknown = [], []
     for piece in filterfalse(_FILLER.fullmatch, _SEPARATORS.split(marked)):
         match = _NAMED.fullmatch(piece.strip()[:_LONGEST])
-        names.append(match[1] or match[2] if match else piece.strip().casefold())
+        names.append(match[1] or match[2] if match else piece.strip())
         if not match:
             unknown.append(piece)
     is_prose = any(len(piece.split()) > _MOST_WORDS for piece in unknown)

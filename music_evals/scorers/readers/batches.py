@@ -122,7 +122,7 @@ def _from_numbered_lines(text: str, count: int) -> Numbered:
 def _joined(lines: list[str]) -> str:
     lines = [line.strip() for line in lines]
     # A reply may repeat each question ahead of its answer.
-    if lines[0].rstrip("*_ ").endswith("?") and any(lines[1:]):
+    if lines[0].rstrip("*_ ").endswith("?"):
         lines = lines[1:]
     text = "\n".join(lines).strip()
     if label := _LABEL.match(text):

@@ -37,6 +37,7 @@ from music_evals.scorers.readers.patterns import Match, pattern, texts
 from music_evals.scorers.readers.refusals import is_refusal
 
 MAX_REPLY = 20_000  # characters of a reply's end that are read
+MIN_GAPS = 2  # between the words of an option that stand for it
 MAX_UNIT = 400  # characters of a sentence that are read
 MAX_DENIAL = 40  # characters of a clause that denies an option and says nothing else
 MAX_WORDS = 4  # of a statement that is an answer, though none of the options
@@ -145,7 +146,7 @@ def _read_sentences(text: str, choices: "_Options") -> Reading | None:
     an option.
     """
     listed, lines = _listed(text.splitlines(), choices)
-    units = list(chain.from_iterable(map(_units, lines)))
+    units = _units("\n".join(lines))
     letters = _corrected("\n".join(lines), choices) or _last(choices.letters_committed_to, units)
     if letters:
         return _reading(letters, "the last sentence that commits", choices)
@@ -256,20 +257,17 @@ class _Options:
         return letters
 
     def letter_of_whole(self, text: str) -> str | None:
-        """The option whose letter or text a text is, and nothing else."""
+        """The option whose letter or text a text is, or a part of its text, and nothing else."""
         bare = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”")
         if _pattern("marked").match(bare):
             return None
         if bare.upper() in {*self.letters}:
             return bare.upper()
         words = _folded(bare)
-        return self.names.get(words) or self._letter_of_part(words)
-
-    def _letter_of_part(self, words: str) -> str | None:
-        """The only option of whose text these words are a part, at least three of them."""
+        if words in self.names or words.count(" ") < MIN_GAPS:
+            return self.names.get(words)
         letters = {letter for name, letter in self.names.items() if f" {words} " in f" {name} "}
-        is_long = words.count(" ") > 1
-        return letters.pop() if is_long and len(letters) == 1 else None
+        return letters.pop() if len(letters) == 1 else None
 
     def letters_of(self, name: str) -> Letters:
         """The letters of signs, or letters of which there are options."""

@@ -161,7 +161,9 @@ def judge_written(
         (0.8333333333333333, 0.6666666666666666)
     """
     if is_cut and protocol == "strict":
-        reply = _labelled_part(reply if kind == "index" else reply.rpartition("\n")[0])
+        reply = reply if kind == "index" else reply.rpartition("\n")[0]
+        has_label = any(map(pattern("written", "label").match, reply.splitlines()))
+        reply = reply if has_label else ""
     answer = read_answer(kind, reply, protocol, reasoned=reasoned, joined=joined)
     if kind == "index" and protocol == "strict":
         answer = read_option(reply, options, answer)
@@ -181,11 +183,6 @@ def judge_written(
         return verdict
     every = read_all_measures(reply, reasoned=reasoned, joined=joined)
     return verdict._replace(sound=measure_f1(every, rights))
-
-
-def _labelled_part(reply: str) -> str:
-    """A reply whose answer has a label; nothing of another one."""
-    return reply if any(map(pattern("written", "label").match, reply.splitlines())) else ""
 
 
 def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
