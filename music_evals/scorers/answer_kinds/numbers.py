@@ -27,7 +27,6 @@ _TEMPO = re.compile(
     rf"|(?:bpm|tempo|速度|テンポ|♩|quarter(?: note)?) ?[:：=]?[ ~≈]{{0,3}}(?:{_WORDS}\b\W{{1,3}})"
     rf"{{0,7}}{_VALUE}(?![\d./-]|,\d| ?(?:to|or|bis)\b)"
 )
-_DOUBT = re.compile(r"(?i)\b(?:or|either|perhaps|maybe)\b")
 _EXACT = 1e-9
 
 
@@ -52,8 +51,7 @@ def make(_: str, argument: str, *__: object) -> AnswerKind:
 def _read(statement: str) -> list[str]:
     text = with_points(affirmed(folded(statement, numbers=True)))
     for part in (without_asides(text), text):
-        rates = [] if _DOUBT.search(part) else _TEMPO.findall(part)
-        tempi = filter(None, chain.from_iterable(rates))
+        tempi = filter(None, chain.from_iterable(_TEMPO.findall(part)))
         numbers = [*tempi] or read_numbers(_METRE.sub(" ", part)).values
         if values := [float(number) for number in numbers]:
             return [f"{value:g}" for value in dict.fromkeys(values)]

@@ -28,7 +28,12 @@ _MIDI = re.compile(r"(?:(?<=\d-)|(?<![A-Za-z0-9.#-]))\d{1,3}(?![A-Za-z0-9#]|\.\d
 _HZ = re.compile(r"(?i)(?<![A-Za-z0-9.#])(\d{1,5}(?:\.\d{1,6})?)(?![\d.]*\d)( ?k?hz)?")
 _COLUMNS = {"midi": "midi", "name": "note|pitch|name", "hz": "hz|freq"}
 _MOST = 500  # pitches of an answer
-_TOLERANCES = {"pitch": (0.01, 0.0), "voice": (0.01, 0.0), "sequence": (0.0, 1.0), "set": (1.0, 0.0)}
+_TOLERANCES = {
+    "pitch": (0.01, 0.0),
+    "voice": (0.01, 0.0),
+    "sequence": (0.0, 1.0),
+    "set": (1.0, 0.0),
+}
 """How far a frequency may be from that of the nearest note: a share of it, and Hz."""
 
 Span = tuple[int, int, float]

@@ -38,7 +38,7 @@ _MOST_OF_NAME = 12  # words
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
     """Make ``text``, ``text:cer`` or ``name``."""
     if name == "name":
-        return AnswerKind(read=_read_name, score=_score_name)
+        return AnswerKind(read=_read_name, score=lambda *sides: float(is_same_name(*sides) is True))
     is_cer = argument == "cer"
 
     def score(answer: str, reference: str) -> float:
@@ -131,7 +131,3 @@ def _read(statement: str) -> list[str]:
 def _read_name(statement: str) -> list[str]:
     words = name_words(affirmed(folded(statement)))
     return [" ".join(words)] if 0 < len(words) <= _MOST_OF_NAME else []
-
-
-def _score_name(answer: str, reference: str) -> float:
-    return float(is_same_name(answer, reference) is True)

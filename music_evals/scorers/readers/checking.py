@@ -402,11 +402,6 @@ def _agree_chord(given: Any, expected: Any) -> bool | None:
     return True if len(inversions) == 1 else None
 
 
-def _agree_numeral(given: Any, expected: Any) -> bool | None:
-    has_same_letters = str(given).lower() == str(expected).lower()
-    return None if has_same_letters else False
-
-
 def _agree_measures(given: Any, expected: Any) -> bool | None:
     """The first measure is enough for "starting at measure 9"."""
     is_open = isinstance(expected, tuple)
@@ -420,7 +415,9 @@ _AGREE: dict[str, _Agree] = {
     "pitches": lambda given, expected: bool(expected[2] is None and given[:2] == expected[:2]),
     "duration": _agree_duration,
     "chord": _agree_chord,
-    "numeral": _agree_numeral,
+    "numeral": lambda given, expected: (
+        None if str(given).lower() == str(expected).lower() else False
+    ),
     "cadence": lambda given, expected: (
         None if "imperfect authentic" in (given, expected) else False
     ),

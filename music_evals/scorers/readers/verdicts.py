@@ -8,7 +8,7 @@ which may be right in part.
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from string import ascii_uppercase
+from string import ascii_uppercase, digits
 from typing import Any, NamedTuple
 
 from music_evals.scorers.metrics.measures import measure_f1, penalised_tau, published_tau
@@ -45,24 +45,6 @@ class Verdict(NamedTuple):
         return float(self.reading.answer == self.right) if self.part is None else self.part
 
 
-def judge_answer(
-    reply: str, options: Sequence[str], right: str, *, is_cut: bool = False
-) -> Verdict:
-    """Judge the final answer of a reply; `right` is a letter, or an option that is a sentence.
-
-    `is_cut` says that the reply was cut at the limit of tokens, so that only a label shows an
-    answer.
-
-    Example:
-        >>> judge_answer("Final Answer: B", ["Major", "Minor"], "B").value
-        1.0
-    """
-    reading = read_choice(reply, options, is_cut=is_cut)
-    if reading.answer is not None and len(right) > 1:
-        reading = reading._replace(answer=options[ascii_uppercase.index(reading.answer)])
-    return Verdict(reading, right)
-
-
 def judge_option(
     reply: str,
     options: Sequence[str],
@@ -79,7 +61,7 @@ def judge_option(
     Args:
         reply: what a model wrote.
         options: in the order of the dataset.
-        right: letter of the right option.
+        right: the right option's letter, index, or text of more than a character.
         order: the places of the options as they were shown.
         official: a reader of the benchmark's authors, by its name in `official.READERS`, instead of
             `read_choice`.
@@ -93,7 +75,7 @@ def judge_option(
         (1.0, 1.0)
     """
     order = order or [*range(len(options))]
-    place = ascii_uppercase.index(right)
+    place = names_of(options, right).index(right)
     if official:
         reading = READERS[official](reply, [options[at] for at in order], order.index(place))
     else:
@@ -104,10 +86,26 @@ def judge_option(
         reading = read_choice(reply, unique, is_cut=is_cut)
     if reading.answer is None:
         return Verdict(reading, right)
-    taken = order[ascii_uppercase.index(reading.answer)]
-    reading = reading._replace(answer=ascii_uppercase[taken])
-    is_right = plain(options[taken]) == plain(options[place])
-    return Verdict(reading, ascii_uppercase[taken if is_right else place])
+    return judge_taken(reading, order[ascii_uppercase.index(reading.answer)], options, right, plain)
+
+
+def names_of(options: Sequence[str], right: str) -> Sequence[str]:
+    """Return what options are called where the right one is called so: letters, indices or their
+    texts.
+    """
+    if len(right) > 1:
+        return options
+    return digits if right.isdigit() else ascii_uppercase
+
+
+def judge_taken(
+    reading: Reading, taken: int, options: Sequence[str], right: str, plain: Callable[[str], str]
+) -> Verdict:
+    """Judge the option at a place; each option with the right one's text is right."""
+    names = names_of(options, right)
+    is_right = plain(options[taken]) == plain(options[names.index(right)])
+    name = names[taken]
+    return Verdict(reading._replace(answer=name), name if is_right else right)
 
 
 def judge_short(reply: str, right: str) -> Verdict:
