@@ -139,7 +139,7 @@ def read_option(reply: str, options: Sequence[str], answer: Answer) -> Answer:
     named = {
         str(place) for place, text in enumerate(texts) if len(text) > 3 and text in _words(line)
     }
-    if len(named) != 1 or named == {answer.text} or answer.status not in ("answered", "unreadable"):
+    if len(named) != 1 or answer.status not in ("answered", "unreadable"):
         return answer
     place = named.pop()
     rest = _words(line).replace(texts[int(place)], " ", 1)
@@ -249,7 +249,7 @@ def _answer_of_line(line: str, kind: Kind) -> str | None:
     doubt it.
     """
     text = line[:MAX_LINE]
-    if kind == "number" and not re.search(r"\d", text):
+    if kind == "number":
         text = in_digits(text)
     bare = _pattern("aside").sub("", text)
     match = _pattern(kind).fullmatch(bare)
