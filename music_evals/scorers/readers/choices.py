@@ -204,7 +204,7 @@ def _listed(lines: list[str], choices: "_Options") -> tuple[dict[str, str], list
             runs.append({})
         runs[-1][letter] = unit
         last = letter
-    listed = max(runs, key=len, default={})
+    listed = max(reversed(runs), key=len, default={})
     if len(listed) < 2:
         return {}, lines
     single = [run.values() for run in runs if len(run) == 1]
@@ -321,9 +321,11 @@ class _Options:
 
     def _mark_letter_and_text(self, match: Match) -> str:
         letter, sign = match["letter"].upper(), match["sign"]
-        own = self.texts[min(self.letters_of(sign))]
-        is_word = own.isascii() and not match["gap"].strip()
-        return match[0] if is_word or letter not in self.letters else self._sign(letter) + sign
+        own = min(self.letters_of(sign))
+        is_word = self.texts[own].isascii() and not match["gap"].strip()
+        if own != letter and (is_word or match["letter"].islower() or letter not in self.letters):
+            return match[0]
+        return self._sign(letter) + sign
 
     def _mark_letter_and_note(self, match: Match) -> str:
         """Signs for a letter and for its text, which is a letter too."""
@@ -349,8 +351,9 @@ class _Options:
         return match[0] if is_text or not letters else f" {self._sign(letters[0])} "
 
     def _mark_group(self, match: Match) -> str:
-        names = "".join(_pattern("one_name").findall(match[0]))
-        return "".join(map(self._sign, sorted(self.letters_of(names)))) or match[0]
+        letters = [self.letters_of(name) for name in _pattern("one_name").findall(match[0])]
+        named = sorted(set().union(*letters))
+        return "".join(map(self._sign, named)) if all(letters) else match[0]  # these are notes
 
     def letters_stated(self, statement: str) -> Letters:
         """The options that a statement names at its beginning, or else in its first sentence."""
