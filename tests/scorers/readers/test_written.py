@@ -100,3 +100,8 @@ def test_all_measures_of_a_reply() -> None:
 def test_a_right_answer_that_is_none_is_named() -> None:
     with pytest.raises(ValueError, match="'3,4' names no measures"):
         measures_of("3,4")
+
+
+def test_labels_in_other_languages() -> None:
+    for label in ("Endgültige Antwort: Takt 7", "最終回答：第7小節", "Réponse finale : mesure 7"):
+        assert read_measures(f"Fünf statt vier Schläge.\n\n{label}").text == "7", label
