@@ -103,7 +103,7 @@ def read_fields(reply: str, names: Sequence[str] = (ANSWER,)) -> list[Reading]:
         ['answered', 'refused', 'unreadable']
     """
     # A server may leave thoughts ahead of the object.
-    content = read_json(clean_reply(reply)[:_MAX_REPLY])
+    content = read_json(reply[:_MAX_REPLY]) or read_json(clean_reply(reply)[:_MAX_REPLY])
     if not isinstance(content, dict):
         return [Reading("unreadable" if reply.strip() else "empty")] * len(names)
     return [_read_value(content.get(name), f"the field “{name}”") for name in names]

@@ -79,11 +79,13 @@ def judge_option(
     if official:
         reading = READERS[official](reply, [options[at] for at in order], order.index(place))
     else:
-        # A text that stands twice names no letter; without its copies it is that of the right
-        # option.
-        right_text = options[place]
-        unique = ["" if options[at] == right_text and at != place else options[at] for at in order]
-        reading = read_choice(reply, unique, is_cut=is_cut)
+        reading = read_choice(reply, [options[at] for at in order], is_cut=is_cut)
+        copies = [at for at, text in enumerate(options) if text == options[place] and at != place]
+        if copies and reading.answer is None:
+            # A text that stands twice names no letter; without its copies it is that of the right
+            # option.
+            unique = ["" if at in copies else options[at] for at in order]
+            reading = read_choice(reply, unique, is_cut=is_cut)
     if reading.answer is None:
         return Verdict(reading, right)
     return judge_taken(reading, order[ascii_uppercase.index(reading.answer)], options, right, plain)
@@ -174,13 +176,11 @@ def judge_written(
         return verdict._replace(part=part, sound=sound)
     if kind != "measures":
         return verdict
-    rights = measures_of(right)
-    named = measures_of(text or "none") if text or is_paper else None
-    verdict = verdict._replace(part=measure_f1(named, rights))
+    rights, named = measures_of(right), measures_of(text or "none")
     if not is_paper:
-        return verdict
+        return verdict._replace(part=measure_f1(named if text else None, rights))
     every = read_all_measures(reply, reasoned=reasoned, joined=joined)
-    return verdict._replace(sound=measure_f1(every, rights))
+    return verdict._replace(part=measure_f1(named, rights), sound=measure_f1(every, rights))
 
 
 def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
