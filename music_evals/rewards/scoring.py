@@ -22,7 +22,6 @@ from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.refusals import is_refusal
 from music_evals.scorers.readers.verdicts import (
     Verdict,
-    judge_answer,
     judge_open,
     judge_option,
     judge_short,
@@ -165,7 +164,7 @@ def _choice(row: Row, reply: str, is_cut: bool) -> Reward:
     options, right = row["options"], row["target"] if "target" in row else row["answer"]
     _check_right(right, options)
     return _reward(
-        judge_answer(reply, options, right, is_cut=is_cut), _ends_in_form(reply, options, right)
+        judge_option(reply, options, right, is_cut=is_cut), _ends_in_form(reply, options, right)
     )
 
 

@@ -14,7 +14,7 @@ from inspect_ai.solver import TaskState
 from music_evals.scorers.chosen_option import choice_details, score_choice
 from music_evals.scorers.explanations import code
 from music_evals.scorers.readers import ERROR
-from music_evals.scorers.readers.verdicts import judge_answer
+from music_evals.scorers.readers.verdicts import judge_option
 from music_evals.scorers.scores import (
     answer_collapse,
     main_metric,
@@ -37,7 +37,7 @@ def final_answer() -> Scorer:
     async def score(state: TaskState, target: Target) -> Score:
         options: list[str] = required_metadata(state, "options")
         is_cut = was_cut(state.output.stop_reason)
-        judge = partial(judge_answer, options=options, right=target.text, is_cut=is_cut)
+        judge = partial(judge_option, options=options, right=target.text, is_cut=is_cut)
         return await score_choice(state, target.text, options, judge, key=target.text)
 
     return score
@@ -56,7 +56,7 @@ def chat_answers() -> Scorer:
         rows, lines = [], []
         for question in required_metadata(state, "chat"):
             reply, options = question.get("reply", ""), question["options"]
-            judge = partial(judge_answer, is_cut=was_cut(question.get("stop_reason")))
+            judge = partial(judge_option, is_cut=was_cut(question.get("stop_reason")))
             reading, *_ = await read_reply(judge, reply, options, question["target"])
             row = {name: question[name] for name in _QUESTION_FACTS if name in question}
             row |= {

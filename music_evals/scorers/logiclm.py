@@ -16,7 +16,7 @@ from inspect_ai.solver import TaskState
 from music_evals.scorers.explanations import asked_and_expected, named
 from music_evals.scorers.metrics.transcription import note_f1
 from music_evals.scorers.readers import ERROR
-from music_evals.scorers.readers.verdicts import judge_answer
+from music_evals.scorers.readers.verdicts import judge_option
 from music_evals.scorers.scores import (
     SampleScores,
     fence,
@@ -62,7 +62,7 @@ def solver_decision() -> Scorer:
         attempts: _Attempts = state.metadata.get("formulation", [])
         decision = attempts[-1]["answer"] if attempts else None
         options: list[str] = required_metadata(state, "options")
-        verdict = await read_reply(judge_answer, state.output.completion, options, target.text)
+        verdict = await read_reply(judge_option, state.output.completion, options, target.text)
         decided = "came to no decision"
         if decision is not None:
             decided = f"decided {named(decision, options)}"

@@ -126,7 +126,7 @@ def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = Fals
     marked = marked_statements(text, kind)
     readings = (_read(statement, kind, "behind a label") for statement in marked)
     reading = next(filter(None, readings), None)
-    if reading is None:
+    if not reading:
         reading = Reading("unreadable") if is_cut else _read_unmarked(text, kind)
     return Verdict(reading, right, kind.score(reading.answer or "", right))
 
@@ -137,8 +137,7 @@ def _read_unmarked(text: str, kind: AnswerKind) -> Reading:
         return Reading("refused")
     for statement in unmarked_statements(text, kind):
         reading = _read(statement, kind, "in the reply")
-        is_short = statement == text.strip() and len(statement) <= _SHORT
-        is_sure = kind.is_sure or not kind.is_list or is_short
+        is_sure = kind.is_sure or not kind.is_list or len(text) <= _SHORT
         if reading and (is_sure or " " in (reading.answer or "")):
             return reading
     return Reading("unreadable")

@@ -21,10 +21,6 @@ _COMPARED = re.compile(  # keys that another one is compared with, and chords
     rf"\b(?:from|to|in|into|of)\b[^.;\n]{{0,15}}?{_KEY}"
     rf"|{_KEY}[ -](?:chords?|triads?|scale)"
 )
-_STATED = re.compile(  # what is surely the key
-    r"(?i)(?:\b(?:main |home |overall )?key\b|tonality|tonart)[^.;,\n]{0,20}?(?:\bis\b|\bof\b|:|=)"
-    rf"[^.;,\n]{{0,12}}?({_KEY}(?: ?(?:/|,|or|and) {{0,1}}{_KEY})*)"
-)
 _NAMES = ("C", "C#", "D", "Eb", "E", "F", "F#", "G", "Ab", "A", "Bb", "B")
 
 
@@ -41,7 +37,6 @@ def read(statement: str) -> list[str]:
     """
     text = read_keys(affirmed(folded(statement.replace("|", " ")))).text
     text = _COMPARED.sub(" ", text)
-    text = ", ".join(_STATED.findall(text)) or text
     keys = read_keys(without_asides(text)).values or read_keys(text).values
     named = [f"{_NAMES[(SEMITONES[letter] + shift) % 12]} {mode}" for letter, shift, mode in keys]
     return [*dict.fromkeys(named)]

@@ -12,11 +12,6 @@ def unit(answer: str, reference: str) -> float:
     return 1.0
 
 
-def same(text: str) -> str:
-    """A reference as it is."""
-    return text
-
-
 def commonest(references: Sequence[str]) -> list[str]:
     """The commonest references, as guesses.
 
@@ -47,7 +42,7 @@ class AnswerKind:
     read: Callable[[str], list[str]]
     score: Callable[[str, str], float]
     weight: Callable[[str, str], float] = unit
-    write: Callable[[str], str] = same
+    write: Callable[[str], str] = str
     guesses: Callable[[Sequence[str]], list[str]] = commonest
     is_list: bool = False
     is_sure: bool = False

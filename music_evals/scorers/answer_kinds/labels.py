@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from itertools import filterfalse
 
 from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
-from music_evals.scorers.answer_kinds.runs import without_asides
 from music_evals.scorers.readers.words import Vocabulary, folded
 
 BETWEEN = "; "
@@ -41,7 +40,6 @@ _ONLY_TAGS = re.compile(
     rf"(?s)(?:[^\ue000-\uf8ff]*:)?((?:{_TAG}|[^\w\ue000-\uf8ff]|_|\b(?:and|then)\b)*)"
 )
 _FILLER = re.compile(r"(?:[^\ue000-\uf8ff\w]|[\d_])*|.{0,40}[:：]\s*", re.DOTALL)
-_NO_TAG = re.compile(r"[\"|:{}=]")  # signs of a table, of JSON, of a sentence
 _MOST_WORDS = 4  # of a tag outside the vocabulary
 _LONGEST = 150  # characters of a piece
 _MOST_TAGS = 300
@@ -54,8 +52,6 @@ def make(name: str, _: str, vocabulary: Sequence[tuple[str, str]]) -> AnswerKind
 
     def read(statement: str) -> list[str]:
         named = _tags_in(folded(statement), tags)
-        if name == "labels":
-            named = [*dict.fromkeys(named)]
         return [BETWEEN.join(named)] if named else []
 
     if name == "list":
@@ -94,8 +90,6 @@ def f1(answer: str, reference: str) -> float:
 
 def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
     """The tags that a list names; nothing if the statement is prose."""
-    if all("," in line for line in without_asides(statement).splitlines()[:-1]):
-        statement = statement.replace("\n", " ")
     marked = re.sub(rf"({_TAG}) ?\([^()]*\)", r"\1", vocabulary.marked(statement))
     if match := _ONLY_TAGS.fullmatch(marked):
         return [sign.translate(vocabulary.tags_of_signs) for sign in re.findall(_TAG, match[1])]
@@ -111,10 +105,10 @@ def _names_in(marked: str) -> list[str]:
     names, unknown = [], []
     for piece in filterfalse(_FILLER.fullmatch, _SEPARATORS.split(marked)):
         match = _NAMED.fullmatch(piece.strip()[:_LONGEST])
-        names.append(match[1] or match[2] if match else piece.strip().casefold())
+        names.append(match[1] or match[2] if match else piece.strip())
         if not match:
             unknown.append(piece)
-    is_prose = any(len(piece.split()) > _MOST_WORDS or _NO_TAG.search(piece) for piece in unknown)
+    is_prose = any(len(piece.split()) > _MOST_WORDS for piece in unknown)
     return names if len(unknown) < len(names) <= _MOST_TAGS and not is_prose else []
 
 

@@ -12,7 +12,7 @@ from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.times import read_numbers
 from music_evals.scorers.readers.words import folded
 
-_DECIMAL = re.compile(r"(?<![A-Za-z0-9./])-?\d{1,7}(?:\.\d{1,6})?(?![\d/])")
+_METRE = re.compile(r"\d{1,2}/\d{1,2}")
 _VALUE = r"(\d{1,4}(?:\.\d{1,6})?)"
 _PER_MINUTE = (
     r"(?:bpm|(?:beats?|quarter notes|crotchets) (?:per|a|each) min|schlage pro min"
@@ -27,7 +27,6 @@ _TEMPO = re.compile(
     rf"|(?:bpm|tempo|速度|テンポ|♩|quarter(?: note)?) ?[:：=]?[ ~≈]{{0,3}}(?:{_WORDS}\b\W{{1,3}})"
     rf"{{0,7}}{_VALUE}(?![\d./-]|,\d| ?(?:to|or|bis)\b)"
 )
-_DOUBT = re.compile(r"(?i)\b(?:or|either|perhaps|maybe)\b")
 _EXACT = 1e-9
 
 
@@ -52,9 +51,8 @@ def make(_: str, argument: str, *__: object) -> AnswerKind:
 def _read(statement: str) -> list[str]:
     text = with_points(affirmed(folded(statement, numbers=True)))
     for part in (without_asides(text), text):
-        rates = [] if _DOUBT.search(part) else _TEMPO.findall(part)
-        tempi = filter(None, chain.from_iterable(rates))
-        numbers = [*tempi] or _DECIMAL.findall(part) or read_numbers(part).values
+        tempi = filter(None, chain.from_iterable(_TEMPO.findall(part)))
+        numbers = [*tempi] or read_numbers(_METRE.sub(" ", part)).values
         if values := [float(number) for number in numbers]:
             return [f"{value:g}" for value in dict.fromkeys(values)]
     return []

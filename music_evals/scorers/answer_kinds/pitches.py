@@ -11,7 +11,6 @@ Source: arXiv 2605.26176, section 3.
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,13 +26,14 @@ from music_evals.scorers.readers.words import folded
 _NAMES = ("C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B")
 _MIDI = re.compile(r"(?:(?<=\d-)|(?<![A-Za-z0-9.#-]))\d{1,3}(?![A-Za-z0-9#]|\.\d)")
 _HZ = re.compile(r"(?i)(?<![A-Za-z0-9.#])(\d{1,5}(?:\.\d{1,6})?)(?![\d.]*\d)( ?k?hz)?")
-_LABELLED = re.compile(
-    r"(?i)midi(?: note)?(?: number| no\.?)?\W{0,3}(?:is |of )?(\d{1,3})(?![\d.]*\d)"
-)
 _COLUMNS = {"midi": "midi", "name": "note|pitch|name", "hz": "hz|freq"}
 _MOST = 500  # pitches of an answer
-_SHARE_OF_HZ = 0.01
-_TOLERANCES = {"set": (1.0, 0.0), "sequence": (0.0, 1.0), "voice": (_SHARE_OF_HZ, 0.0)}
+_TOLERANCES = {
+    "pitch": (0.01, 0.0),
+    "voice": (0.01, 0.0),
+    "sequence": (0.0, 1.0),
+    "set": (1.0, 0.0),
+}
 """How far a frequency may be from that of the nearest note: a share of it, and Hz."""
 
 Span = tuple[int, int, float]
@@ -41,17 +41,13 @@ Span = tuple[int, int, float]
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
     """Make ``pitch``, ``sequence``, ``voice`` or ``set`` in a spelling."""
-    kind = AnswerKind(
-        read=partial(_read_list, name, argument),
-        score=partial(_score_list, name, argument),
+    return AnswerKind(
+        read=partial(_read, name, argument),
+        score=partial(_score, name, argument),
         write=partial(_write, argument),
-        is_list=True,
+        is_list=name != "pitch",
         column=_COLUMNS[argument],
     )
-    if name != "pitch":
-        return kind
-    read, score = partial(_read_pitch, argument), partial(_score_pitch, argument)
-    return replace(kind, read=read, score=score, is_list=False)
 
 
 def frequency(midi: Any) -> Any:
@@ -76,21 +72,14 @@ def _write(spelling: str, reference: str) -> str:
 # --- reading ---
 
 
-def _read_pitch(spelling: str, statement: str) -> list[str]:
+def _read(name: str, spelling: str, statement: str) -> list[str]:
     text, spans = _placed(spelling, affirmed(folded(statement)))
-    if spelling == "midi" and (labelled := _LABELLED.findall(text)):
-        return [*dict.fromkeys(labelled)]
-    with_unit = [span for span in spans if "hz" in text[span[0] : span[1]].lower()]
-    return [f"{value:g}" for value in dict.fromkeys(value for *_, value in with_unit or spans)]
-
-
-def _read_list(name: str, spelling: str, statement: str) -> list[str]:
-    values = single_run(*_placed(spelling, affirmed(folded(statement))))
-    if not values or len(values) > _MOST:
-        return []
+    if name == "pitch":
+        return [f"{value:g}" for value in dict.fromkeys(value for *_, value in spans)]
+    values = single_run(text, spans)
     if name == "set":
         values = sorted(set(values))
-    return [" ".join(f"{value:g}" for value in values)]
+    return [" ".join(f"{value:g}" for value in values)] if 0 < len(values) <= _MOST else []
 
 
 def _placed(spelling: str, text: str) -> tuple[str, list[Span]]:
@@ -116,16 +105,7 @@ def _placed(spelling: str, text: str) -> tuple[str, list[Span]]:
 # --- scoring ---
 
 
-def _score_pitch(spelling: str, answer: str, reference: str) -> float:
-    if not answer:
-        return 0.0
-    given, expected = float(answer), float(reference)
-    if spelling == "hz":
-        return float(abs(given / frequency(expected) - 1) <= _SHARE_OF_HZ)
-    return float(given == expected)
-
-
-def _score_list(name: str, spelling: str, answer: str, reference: str) -> float:
+def _score(name: str, spelling: str, answer: str, reference: str) -> float:
     expected = [*map(int, reference.split())]
     numbers = notes = np.array(answer.split(), float)
     if spelling == "hz":
@@ -133,6 +113,6 @@ def _score_list(name: str, spelling: str, answer: str, reference: str) -> float:
         is_near = np.isclose(numbers, frequency(nearest), *_TOLERANCES[name])
         notes = np.where(is_near, nearest, -1)
     given = [int(note) for note in notes]
-    if name == "set":
+    if name in ("pitch", "set"):
         return float({*given} == {*expected})
     return note_f1(given, expected, in_order=True)

@@ -18,8 +18,10 @@ _BULLET = re.compile(r"^\s*(?:(?:[-*+•·▪◦–]|\\item)\s+|[>|]\s*)+")
 _NUMBER = re.compile(
     r"^\(?(?:[^\W\d_]{2,12}\s?#?|#)?(\d{1,4})(?:[.):：]\)?\s+|\s?[–-]\s+|\s*\|\s*)"
 )
+_END = re.compile(
+    rf"\n(?:[^\S\n]{{0,80}}\n){{1,20}}+(?!\s*(?:{_BULLET.pattern}|{_NUMBER.pattern}))", re.MULTILINE
+)
 _COLUMNS = 2  # of a table that are read as they are
-_WORDS_OF_PROSE = 5
 _ANSWERS = ("answer", "final_answer", "value", "result", "response", "output")  # fields of JSON
 
 
@@ -27,9 +29,9 @@ def marked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
     """Yield what a reply marks as its answer, the last first: of a list all, else one line
     first.
     """
-    start, end = re.search(r"(?m)^\s*[\[{]", text), max(text.rfind("]"), text.rfind("}")) + 1
-    if start and read_json(text[start.start() : end]) is not None:
-        yield text[start.start() : end]
+    array = re.search(r"(?ms)^\s*[\[{].*[\]}]", text)
+    if array and read_json(array[0]) is not None:
+        yield array[0]
     if kind.is_long:
         yield after_label(text)
         return
@@ -38,52 +40,31 @@ def marked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
         yield from (block, line) if kind.is_list or line[:1] in "|`" else (line, block)
 
 
-def answer_in_line(reply: str, options: Sequence[str] = ()) -> str:
+def answer_in_line(reply: str, options: Sequence[str]) -> str:
     """Return a reply with its answer in the line of its label, and labels as the options spell
     them.
 
     >>> answer_in_line("It swings.\\n\\n**Final Answer:**\\n\\n1. hip hop", ["hip-hop"])
     'It swings.\\n\\n**Final Answer:**hip-hop'
     """
-    if options:
-        reply = Vocabulary([(option, option) for option in options]).respelled(reply)
+    reply = Vocabulary([(option, option) for option in options]).respelled(reply)
     below = after_label(reply)
     block = _block(below)
-    if not block or "\n" not in below[: below.find(block)]:
+    if "\n" not in below[: below.find(block)]:
         return reply
     return reply.removesuffix(below) + laid_out(block)
 
 
 def unmarked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
     """Yield where a reply without a label may have its answer; a list may follow a colon."""
-    if kind.is_long:
-        yield text
-        return
     if kind.is_list:
-        leads = [*re.finditer(r"(?m)^[^|\n]{0,200}[:：][^\w\n]{0,4}\n+", text)]
-        yield from (_block(text[lead.end() :]) for lead in leads[-1:])
         yield _block(text)
-    yield from statements(text)
+    yield from [text] if kind.is_long else statements(text)
 
 
 def _block(text: str) -> str:
-    """The lines of a text up to prose."""
-    lines: list[str] = []
-    is_new = has_items = False
-    for line in text.strip().splitlines():
-        is_item = bool(_BULLET.match(line) or _NUMBER.match(line))
-        is_other = is_new and (has_items or re.match(r"\W{0,4}[A-Z][\w ]{2,30}[:：]", line))
-        is_new = not line.strip()
-        if lines and not is_new and not is_item and (is_other or _is_prose(line)):
-            break
-        has_items = has_items or is_item
-        lines.append(line)
-    return "\n".join(lines).strip()
-
-
-def _is_prose(line: str) -> bool:
-    pieces = re.split(r"[,;:|→]|\sand\s|\s[–-]\s", line)
-    return any(len(re.findall(r"[^\W\d_]{2,}", piece)) >= _WORDS_OF_PROSE for piece in pieces)
+    """The lines of a text up to a blank line that another text follows."""
+    return _END.split(text.strip(), maxsplit=1)[0]
 
 
 def laid_out(statement: str, column: str = "") -> str:
@@ -98,13 +79,13 @@ def laid_out(statement: str, column: str = "") -> str:
     >>> laid_out('{"tags": ["pop"]}')
     'pop'
     """
-    text = re.sub(r"(?m)^[ \t]*(?:```|~~~)[\w-]*[ \t]*$\n?", "", statement).strip()
+    text = statement.strip()
     content, pattern = read_json(text), re.compile(column or "$.", re.IGNORECASE)
     if content is not None:
         with suppress(RecursionError):
             return _values(content, pattern)
     lines = re.sub(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)", "", text).splitlines()
-    if len(lines) > 2 and "|" in lines[0] and re.fullmatch(r"[\s|:]*-[\s|:-]*", lines[1]):
+    if len(lines) > 2 and re.fullmatch(r"[\s|:]*-[\s|:-]*", lines[1]):
         lines = _column(lines, pattern)
     elif len(lines) == 1:
         lines = re.sub(r"(?<=\S)[ ,;]+(?=\d{1,3}\)\s)", "\n", lines[0]).splitlines()

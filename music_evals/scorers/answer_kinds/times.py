@@ -33,19 +33,16 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         if name == "all_times":
             is_complete = len(given) == len(expected) > 0
             return float(is_complete and np.all(np.abs(given - expected) <= tolerance + 1e-9))
-        if not len(given) or not len(expected):
+        if not answer:
             return 0.0
-        from mir_eval import beat, onset
+        from mir_eval.onset import f_measure
 
-        if name == "beats":
-            return float(beat.f_measure(expected, given, tolerance))
-        return float(onset.f_measure(expected, given, tolerance)[0])
+        return float(f_measure(expected, given, tolerance)[0])
 
-    guesses = _with_grids if name == "beats" else commonest
     return AnswerKind(
         read=read,
         score=score,
-        guesses=guesses,
+        guesses=_with_grids if name == "beats" else commonest,
         is_list=True,
         column="time|onset|start|beat|second",
     )
@@ -58,13 +55,10 @@ def read(statement: str) -> list[str]:
     (['1.5 3.25'], [])
     """
     text = with_points(folded(statement))
-    clock = [match for match in _TIME.finditer(text) if match[1]]
-    matches = clock or [*_TIME.finditer(text)]
-    spans = [(*match.span(), _time(match)) for match in matches]
-    times = single_run(text, spans[: _MOST + 1])
-    if not times or len(times) > _MOST:
-        return []
-    return [" ".join(f"{time:g}" for time in sorted(times))]
+    matches = [*_TIME.finditer(text)]
+    clock = [match for match in matches if match[1]]
+    times = single_run(text, [(*match.span(), _time(match)) for match in clock or matches])
+    return [" ".join(f"{time:g}" for time in sorted(times))] if 0 < len(times) <= _MOST else []
 
 
 def _time(match: re.Match[str]) -> float:

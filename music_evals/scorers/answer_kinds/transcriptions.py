@@ -18,7 +18,6 @@ from music_evals.scorers.answer_kinds.pitches import frequency
 
 _WIDTHS = {"notes": 3, "melody": 2}  # numbers in a row
 _NUMBER = r"\d{1,5}(?:[.,]\d{1,6})?"
-_MIDI = re.compile(rf"(?i)(.*)(midi:? ?{_NUMBER})(.*)", re.DOTALL)
 _LONGEST = 200  # characters of a row
 _MOST_WORDS = 4  # beside the numbers of a row
 _ROWS = 5_000  # of an answer
@@ -33,22 +32,13 @@ def make(name: str, *_: object) -> AnswerKind:
     score = _score_notes if name == "notes" else _score_melody
 
     def read(statement: str) -> list[str]:
-        width = _WIDTHS[name]
-        numbers = [
-            row
-            for line in re.split(r"[\n;]|(?<=[)\]]), ?(?=[(\[])", statement)
-            if (row := _row(line, width))
-        ]
-        if not numbers or len(numbers) > _ROWS:
+        lines = re.split(r"[\n;]|(?<=[)\]]), ?(?=[(\[])", statement)
+        rows = [row for line in lines if (row := _row(line, _WIDTHS[name]))]
+        is_valid = all(row[0] <= _LATEST and row[-1] <= _HIGHEST[name] for row in rows)
+        if not is_valid or not 0 < len(rows) <= _ROWS:
             return []
-        rows = np.array(numbers)
-        is_valid = rows[:, 0].max() <= _LATEST and rows[:, -1].max() <= _HIGHEST[name]
-        if not is_valid:
-            return []
-        texts = [
-            " ".join(f"{number:g}" for number in row) for row in sorted(numbers, key=itemgetter(0))
-        ]
-        return ["; ".join(texts)]
+        rows.sort(key=itemgetter(0))
+        return ["; ".join(" ".join(f"{number:g}" for number in row) for row in rows)]
 
     return AnswerKind(read=read, score=score, is_long=True)
 
@@ -58,8 +48,7 @@ def _row(line: str, width: int) -> list[float]:
     if len(line) > _LONGEST:
         return []
     line = re.sub(r"(?i)(?<![A-Za-z0-9])[A-G](?:#|b)?\d\b|\([^()]*hz\)", " ", line)
-    line = _MIDI.sub(r"\1 \3 \2", line)
-    if ". " in line.strip() or len(re.findall(r"[^\W\d_]+", line)) > _MOST_WORDS:
+    if len(re.findall(r"[^\W\d_]+", line)) > _MOST_WORDS:
         return []
     # Commas are decimal ones if there are no points and too few numbers otherwise.
     for pattern in (r"\d{1,5}(?:\.\d{1,6})?", _NUMBER):

@@ -38,7 +38,7 @@ _MOST_OF_NAME = 12  # words
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
     """Make ``text``, ``text:cer`` or ``name``."""
     if name == "name":
-        return AnswerKind(read=_read_name, score=_score_name)
+        return AnswerKind(read=_read_name, score=lambda *sides: float(is_same_name(*sides) is True))
     is_cer = argument == "cer"
 
     def score(answer: str, reference: str) -> float:
@@ -78,15 +78,17 @@ def _normaliser(name: str) -> Any:
 
 
 @lru_cache(maxsize=10_000)
-def normal_words(text: str, *, is_cer: bool) -> str:
-    """Return a text as papers compare it: characters, or English words.
+def normal_words(text: str, *, is_cer: bool, is_raw: bool = False) -> str:
+    """Return a text as papers compare it, characters or English words; if raw, without case and
+    punctuation only.
 
     >>> normal_words("2 hearts won't change colour", is_cer=False)
     '2 hearts will not change color'
     """
-    if is_cer:
-        return plain_words(str(_normaliser("zh")(text))).replace(" ", "")
-    return plain_words(str(_normaliser("en")(text)))
+    text = text[:_MOST]
+    if not is_raw:
+        text = str(_normaliser("zh" if is_cer else "en")(text))
+    return plain_words(text).replace(" ", "" if is_cer else " ")
 
 
 def count_errors(
@@ -99,12 +101,8 @@ def count_errors(
     """
     import jiwer
 
-    sides = (reference, answer)
-    if is_raw:
-        texts = [plain_words(text)[:_MOST] for text in sides]
-    else:
-        texts = [normal_words(text[:_MOST], is_cer=is_cer) for text in sides]
-    expected, given = (text.replace(" ", "") if is_cer else text for text in texts)
+    sides = (normal_words(text, is_cer=is_cer, is_raw=is_raw) for text in (reference, answer))
+    expected, given = sides
     if not expected:
         return 0, 1
     compare = jiwer.process_characters if is_cer else jiwer.process_words
@@ -133,7 +131,3 @@ def _read(statement: str) -> list[str]:
 def _read_name(statement: str) -> list[str]:
     words = name_words(affirmed(folded(statement)))
     return [" ".join(words)] if 0 < len(words) <= _MOST_OF_NAME else []
-
-
-def _score_name(answer: str, reference: str) -> float:
-    return float(is_same_name(answer, reference) is True)

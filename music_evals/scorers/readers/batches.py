@@ -8,7 +8,6 @@ full lists; the other lists supply the answers that it lacks.
 """
 
 import re
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from music_evals.scorers.readers.cleaning import clean_reply, read_json
@@ -61,7 +60,7 @@ def split_answers(completion: str, count: int) -> Answers:
         answers = _from_numbers_in_line(text, count) or answers
     lines = [line for line in text.splitlines() if line.strip()]
     if not answers and len(lines) == count:
-        return [_trimmed(line) for line in lines]
+        answers = dict(enumerate(lines, 1))
     return [_trimmed(answers.get(number, "")) for number in range(1, count + 1)]
 
 
@@ -73,38 +72,29 @@ def _from_json(text: str) -> Numbered:
     body = text.strip()
     if fence := re.search(r"```(?:json)?[ \t]{0,8}\n", body):
         body = body[fence.end() :].partition("```")[0].strip()
-    content = read_json(body)
+    content = read_json(body) or {}
     if isinstance(content, dict) and len(content) == 1:
         (value,) = content.values()
         content = value if isinstance(value, dict | list) else content
     if isinstance(content, list):
-        names = [[*_fields(entry, _NUMBER_KEYS), place] for place, entry in enumerate(content, 1)]
-        entries = [*zip(names, content, strict=True)]
-    else:
-        entries = [([key], value) for key, value in (content or {}).items()]
-    answers = {_number(names): _answer_text(entry) for names, entry in entries}
-    return {number: answer for number, answer in answers.items() if number and answer}
+        content = dict(enumerate(content, 1))
+    answers: Numbered = {}
+    for place, entry in content.items():
+        fields = entry if isinstance(entry, dict) else {"answer": entry}
+        names = [*(fields.get(name) for name in _NUMBER_KEYS), place]
+        number = next(filter(None, (_KEY.fullmatch(str(name)) for name in names)), None)
+        answer = next((fields[name] for name in _ANSWER_KEYS if name in fields), None)
+        if number:
+            answers[int(number[1])] = _answer_text(answer)
+    return answers
 
 
-def _fields(entry: Any, names: Sequence[str]) -> list[Any]:
-    """The values of those fields of an object that it has."""
-    return [entry[name] for name in names if name in entry] if isinstance(entry, dict) else []
-
-
-def _number(names: Iterable[Any]) -> int:
-    """The number in the first of these names that has one, else 0."""
-    matches = [_KEY.fullmatch(str(name)[:20]) for name in names]
-    return next((int(match[1]) for match in matches if match), 0)
-
-
-def _answer_text(value: Any) -> str | None:
-    if isinstance(value, dict):
-        return _answer_text(next(iter(_fields(value, _ANSWER_KEYS)), None))
+def _answer_text(value: Any) -> str:
     if isinstance(value, list):
         return "; ".join(entry for entry in value if isinstance(entry, str))
     if isinstance(value, bool):
         return "Yes" if value else "No"
-    return value if isinstance(value, str) else None
+    return value if isinstance(value, str) else ""
 
 
 def _from_numbered_lines(text: str, count: int) -> Numbered:
@@ -124,21 +114,20 @@ def _from_numbered_lines(text: str, count: int) -> Numbered:
             lists[-1][last].append(line)
     answers: Numbered = {}
     for numbered in sorted(lists, key=len):
-        joined = {number: _joined(lines) for number, lines in numbered.items()}
-        answers |= {number: answer for number, answer in joined.items() if answer}
+        joined = ((number, _joined(lines)) for number, lines in numbered.items())
+        answers.update((number, answer) for number, answer in joined if answer)
     return answers
 
 
 def _joined(lines: list[str]) -> str:
     lines = [line.strip() for line in lines]
     # A reply may repeat each question ahead of its answer.
-    if lines[0].rstrip("*_ ").endswith("?") and any(lines[1:]):
+    if lines[0].rstrip("*_ ").endswith("?"):
         lines = lines[1:]
     text = "\n".join(lines).strip()
     if label := _LABEL.match(text):
         text = text[label.end() :].strip()
-    # "**1. Piano**" leaves the second pair of asterisks.
-    return text[:-2] if text.endswith("**") and text.count("**") % 2 else text
+    return text.strip("*")  # "**1. Piano**" leaves the second pair of them
 
 
 def _from_numbers_in_line(text: str, count: int) -> Numbered:

@@ -140,9 +140,7 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
 
 def _says_value(answer: str) -> bool:
     """Whether a short answer says a value of any type, or yes or no, and nothing else."""
-    if len(answer) > SHORT:
-        return False
-    text = affirmed(folded(answer, numbers=True))
+    text = affirmed(folded(answer[:SHORT], numbers=True))
     readings = [read(text) for read in (*READERS.values(), *_TEXT_READERS)]
     plain = [reading for reading in readings if reading.values and reading.is_pure]
     return len(_yes_or_no(text)) == 1 or not all(map(_doubt, plain))
@@ -160,12 +158,12 @@ def statements(text: str, *, marked_only: bool = False) -> Iterator[str]:
     """
     end = text[-END:]
     corrections = _last("correction", end)
-    labelled = _last("label", end) or _last("label", text[-MAX_REPLY:])
+    labelled = _last("label", text[-MAX_REPLY:])
     for _, statement in sorted(_last("enclosed", end) + labelled + corrections):
         yield statement
     if marked_only:
         return
-    lines = [line for line in text[-MAX_REPLY:].splitlines() if line.strip()]
+    lines = text[-MAX_REPLY:].strip().splitlines()
     if conclusion := _pattern("conclusion").match(lines[-1][-SHORT:]):
         yield conclusion["rest"]
     if not corrections:
@@ -195,7 +193,7 @@ def _check_statement(answer: str, expected: str, answer_type: str) -> Checked:
     if is_refusal(answer):
         return Checked("refused", False)
     read = READERS.get(answer_type) or _text_reader(expected)
-    if answer_type == "name" and read is _nothing:
+    if answer_type == "name":
         return _VERDICTS[is_same_name(affirmed(answer), expected)]
     is_none = expected.rstrip(". ").lower() in _NONE
     if answer_type == "yes_no":
@@ -212,8 +210,7 @@ def _check_value(
     if expected is None and is_absent:
         return _RIGHT
     if expected is None:
-        is_sure = read(answer).values and not _pattern("unsure").search(answer)
-        return _WRONG if is_sure else _UNREADABLE
+        return _WRONG if read(answer).values else _UNREADABLE
     if read is _nothing:
         return _check_term(answer, expected)
     reference = read(expected)
@@ -237,7 +234,7 @@ def _text_reader(expected: str) -> Callable[[str], Extraction]:
 
 def affirmed(answer: str) -> str:
     """The text without denials: "not G minor but B♭ major", "trill, not mordent"."""
-    return _pattern("denial").sub(" ", answer).strip()
+    return _pattern("denial").sub(" ", answer)
 
 
 def is_absence(text: str) -> bool:
@@ -248,7 +245,7 @@ def is_absence(text: str) -> bool:
     if not match or _pattern("aside").search(match["tail"] or ""):
         return False
     # Without a word of denial a phrase says that something is there.
-    return _pattern("negation").search(text.removesuffix(match["tail"] or "")) is not None
+    return _pattern("negation").search(text) is not None
 
 
 def _yes_or_no(text: str) -> set[bool]:
@@ -326,13 +323,13 @@ def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Che
     right, met, undecided = _agreement(values, expected, answer_type)
     if right == values and met == expected:
         return _RIGHT
-    if undecided - right:
+    if undecided:
         return _UNREADABLE
     if right:
         is_list = answer_type in _LISTS or len(expected) > 1
         return _compare_mixed(answer, right, met == expected, is_list)
-    is_short = len(values) == 1 and len(answer.text) <= SHORT
-    return _WRONG if is_short or answer.is_pure or _opens(answer) else _UNREADABLE
+    is_sure = len(values) == 1 or answer.is_pure or _opens(answer)
+    return _WRONG if is_sure else _UNREADABLE
 
 
 def _compare_mixed(
@@ -378,9 +375,9 @@ def _doubt(answer: Extraction) -> Checked | None:
 
 
 def _opens(answer: Extraction) -> bool:
-    """Whether a short answer opens with its first value."""
+    """Whether an answer opens with its first value."""
     lead = answer.text[: answer.spans[0][0]]
-    return len(answer.text) <= SHORT and _pattern("lead").fullmatch(lead) is not None
+    return _pattern("lead").fullmatch(lead) is not None
 
 
 # Whether a value is the reference's all the same, if the two are not equal; None if only a musician
@@ -405,27 +402,22 @@ def _agree_chord(given: Any, expected: Any) -> bool | None:
     return True if len(inversions) == 1 else None
 
 
-def _agree_numeral(given: Any, expected: Any) -> bool | None:
-    has_same_letters = str(given).lower() == str(expected).lower()
-    return None if has_same_letters or "K" in f"{given}{expected}" else False
-
-
 def _agree_measures(given: Any, expected: Any) -> bool | None:
     """The first measure is enough for "starting at measure 9"."""
     is_open = isinstance(expected, tuple)
     first = given[1] if isinstance(given, tuple) else min(given)
     if first != (expected[1] if is_open else min(expected)):
         return False
-    if is_open:
-        return True
-    return None if isinstance(given, tuple) else False
+    return is_open or (None if isinstance(given, tuple) else False)
 
 
 _AGREE: dict[str, _Agree] = {
     "pitches": lambda given, expected: bool(expected[2] is None and given[:2] == expected[:2]),
     "duration": _agree_duration,
     "chord": _agree_chord,
-    "numeral": _agree_numeral,
+    "numeral": lambda given, expected: (
+        None if str(given).lower() == str(expected).lower() else False
+    ),
     "cadence": lambda given, expected: (
         None if "imperfect authentic" in (given, expected) else False
     ),
@@ -449,7 +441,7 @@ def answer_type_of(question: str, answer: str) -> AnswerType:
     is_none = expected.rstrip(". ").lower() == "none"
     if re.match(r"(?i)(?:yes|no)\b", expected):
         return "yes_no"
-    if re.match(r"(?i)(?:(?:in|between) measures? [\d\W]{1,12})?(?:is|are|does|do)\b", question):
+    if _pattern("asks_yes_no").match(question):
         return "yes_no" if is_none else "text"
     asked = next((name for name in _ASKED if _pattern(f"asks_{name}").search(question)), None)
     if asked in (None, "name"):

@@ -36,10 +36,8 @@ from music_evals.scorers.readers.cleaning import clean_reply, plain_letters
 from music_evals.scorers.readers.patterns import Match, pattern, texts
 from music_evals.scorers.readers.refusals import is_refusal
 
-MAX_REPLY = (
-    20_000  # characters of a reply's end that are read, and a tenth as many of its beginning
-)
-MIN_PART = 3  # words of an option that stand for it
+MAX_REPLY = 20_000  # characters of a reply's end that are read
+MIN_GAPS = 2  # between the words of an option that stand for it
 MAX_UNIT = 400  # characters of a sentence that are read
 MAX_DENIAL = 40  # characters of a clause that denies an option and says nothing else
 MAX_WORDS = 4  # of a statement that is an answer, though none of the options
@@ -57,6 +55,7 @@ _PLAIN = str.maketrans({"♭": "b", "♯": "#", "𝄫": "bb", "𝄪": "##", **di
 
 
 _BRACKETS = str.maketrans("[]{}<>【】〔〕（）", "()()()()()()")
+_EDGE = "A-Za-zÀ-ɏЀ-ӿ0-9#"
 _FORMS = ("chosen_name", "name_right", "but_name", "is_name", "so_name")
 
 
@@ -96,10 +95,7 @@ def read_choice(reply: str, options: Sequence[str], *, is_cut: bool = False) -> 
         ...     ["Major"]).status
         ('several', 'refused')
     """
-    text = clean_reply(reply)
-    if len(text) > MAX_REPLY:
-        text = f"{text[: MAX_REPLY // 10]}\n{text[-MAX_REPLY:]}"
-    text = plain_letters(text).strip()
+    text = plain_letters(clean_reply(reply)[-MAX_REPLY:]).strip()
     if not text:
         return Reading("empty")
     choices = _options(tuple(options))
@@ -150,7 +146,7 @@ def _read_sentences(text: str, choices: "_Options") -> Reading | None:
     an option.
     """
     listed, lines = _listed(text.splitlines(), choices)
-    units = list(chain.from_iterable(map(_units, lines)))
+    units = _units("\n".join(lines))
     letters = _corrected("\n".join(lines), choices) or _last(choices.letters_committed_to, units)
     if letters:
         return _reading(letters, "the last sentence that commits", choices)
@@ -173,7 +169,7 @@ def _corrected(text: str, choices: "_Options") -> Letters:
         units = _units(text[correction.end() :])
         letters = _last(choices.letters_committed_to, units)
         letters = letters or _last(choices.letters_mentioned, units)
-        if len(letters) == 1 and text[: correction.start()].strip():
+        if len(letters) == 1:
             return letters
     return set()
 
@@ -191,14 +187,8 @@ def _reading(letters: Letters, rule: str, choices: "_Options") -> Reading:
 
 
 def _units(text: str) -> list[str]:
-    """The sentences of a text that name an option, without those that are too long for an
-    answer.
-    """
-    return [
-        unit
-        for unit in _pattern("unit").split(text)
-        if len(unit) <= MAX_UNIT and _pattern("any_name").search(unit)
-    ]
+    """The sentences of a text, without those that are too long for an answer."""
+    return [unit for unit in _pattern("unit").split(text) if len(unit) <= MAX_UNIT]
 
 
 def _listed(lines: list[str], choices: "_Options") -> tuple[dict[str, str], list[str]]:
@@ -250,7 +240,7 @@ class _Options:
         matches = map(_pattern("yes_or_no").match, options)
         answers = [match and match.lastgroup for match in matches]
         self.yes_no: dict[str | None, str] = {}
-        if {*answers} == {"no", "yes"} and len(answers) == 2:
+        if sorted(map(str, answers)) == ["no", "yes"]:
             self.yes_no = dict(zip(answers, self.letters, strict=True))
 
     @cached_property  # takes milliseconds, and most replies are a letter
@@ -267,20 +257,17 @@ class _Options:
         return letters
 
     def letter_of_whole(self, text: str) -> str | None:
-        """The option whose letter or text a text is, and nothing else."""
-        bare = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”").lstrip("# ")
+        """The option whose letter or text a text is, or a part of its text, and nothing else."""
+        bare = text.strip(" \t\n\"'*_`.,()[]{}:$<>“”")
         if _pattern("marked").match(bare):
             return None
         if bare.upper() in {*self.letters}:
             return bare.upper()
         words = _folded(bare)
-        return self.names.get(words) or self._letter_of_part(words)
-
-    def _letter_of_part(self, words: str) -> str | None:
-        """The only option of whose text these words are a part, at least three of them."""
+        if words in self.names or words.count(" ") < MIN_GAPS:
+            return self.names.get(words)
         letters = {letter for name, letter in self.names.items() if f" {words} " in f" {name} "}
-        is_long = words.count(" ") >= MIN_PART - 1
-        return letters.pop() if is_long and len(letters) == 1 else None
+        return letters.pop() if len(letters) == 1 else None
 
     def letters_of(self, name: str) -> Letters:
         """The letters of signs, or letters of which there are options."""
@@ -291,9 +278,14 @@ class _Options:
 
     def with_signs(self, text: str) -> str:
         """A text with signs for the options that it names."""
-        text = re.sub(r"☐|\[ \]", "✗ ", _pattern("sign").sub("", text))
-        text = re.sub(r"[☑☒]|\[[xX]\]", "✓ ", text)
-        text = _replaced(text, ("box", f" {_BOX}"), ("markup", " "))
+        text = _replaced(
+            text,
+            ("sign", ""),
+            ("unchecked", "✗ "),
+            ("checked", "✓ "),
+            ("box", f" {_BOX}"),
+            ("markup", " "),
+        )
         text = _replaced(
             _with_accidentals(text),
             ("letter_and_note", self._mark_letter_and_note),
@@ -307,15 +299,15 @@ class _Options:
             ("letter_and_text", self._mark_letter_and_text),
             ("listed_notes", self._without_notes),
             ("named", self._mark_named),
-            ("indexed", self._mark_indexed),
-            ("ordinals", self._mark_ordinal),
+            ("indexed", self._mark_place),
+            ("ordinals", self._mark_place),
             ("group", self._mark_group),
         )
 
     def _mark_bracketed(self, match: Match) -> str:
         letter = match["letter"].upper()
-        is_note = match["before"] or match["pitch"]
-        return match[0] if is_note or letter not in self.letters else f" {self._sign(letter)} "
+        is_none = match["note"] or letter not in self.letters
+        return match[0] if is_none else f" {self._sign(letter)} "
 
     def _mark_text(self, match: Match) -> str:
         name = self.texts_to_mark[(match.lastindex or 1) - 1]
@@ -329,20 +321,18 @@ class _Options:
 
     def _mark_letter_and_text(self, match: Match) -> str:
         letter, sign = match["letter"].upper(), match["sign"]
-        own = self.letters_of(sign)
-        if own == {letter}:
-            return self._sign(letter)
-        if letter not in self.letters or match["letter"].islower():
+        own = min(self.letters_of(sign))
+        is_word = self.texts[own].isascii() and not match["gap"].strip()
+        if own != letter and (is_word or match["letter"].islower() or letter not in self.letters):
             return match[0]
-        is_word = self.texts[min(own)].isascii() and not match["gap"].strip()
-        return match[0] if is_word else self._sign(letter) + sign
+        return self._sign(letter) + sign
 
     def _mark_letter_and_note(self, match: Match) -> str:
-        """A sign for a letter with its own text, which is a letter too, or signs for both."""
+        """Signs for a letter and for its text, which is a letter too."""
         letter, own = match["letter"], self.names.get(match["name"].lower())
         if own is None or letter not in self.letters:
             return match[0]
-        return f" {self._sign(letter)}{'' if own == letter else self._sign(own)} "
+        return f" {self._sign(letter)}{self._sign(own)} "
 
     def _without_notes(self, match: Match) -> str:
         """A list of letters, or of notes without their letters if not all are those of options."""
@@ -353,22 +343,17 @@ class _Options:
         letter = match["name"].upper()
         return match["noun"] + self._sign(letter) if letter in self.letters else match[0]
 
-    def _mark_indexed(self, match: Match) -> str:
-        letters = self.letters[int(match["name"]) - 1 :]
-        is_text = any(match["name"] in name for name in self.names)
-        return match[0] if is_text or not letters else match["noun"] + self._sign(letters[0])
-
-    def _mark_ordinal(self, match: Match) -> str:
-        letters = self.letters[int(str(match.lastgroup)[1:]) - 1 :]
-        return f" {self._sign(letters[0])} " if letters else match[0]
+    def _mark_place(self, match: Match) -> str:
+        """A sign for "option 2" or "the second option"; the number may be the text of one."""
+        number = str(match.lastgroup)[1:]
+        letters = self.letters[int(number) - 1 :]
+        is_text = number in match[0] and any(number in name for name in self.names)
+        return match[0] if is_text or not letters else f" {self._sign(letters[0])} "
 
     def _mark_group(self, match: Match) -> str:
         letters = [self.letters_of(name) for name in _pattern("one_name").findall(match[0])]
-        if not all(letters):
-            return match[0]  # these are notes
         named = sorted(set().union(*letters))
-        signs = _SURE if len(named) == 1 else _VAGUE
-        return "".join(self._sign(letter, signs) for letter in named)
+        return "".join(map(self._sign, named)) if all(letters) else match[0]  # these are notes
 
     def letters_stated(self, statement: str) -> Letters:
         """The options that a statement names at its beginning, or else in its first sentence."""
@@ -384,8 +369,7 @@ class _Options:
         """The options that a sentence commits to."""
         if match := _pattern("exact").fullmatch(unit):
             return self.letters_of(match["name"])
-        unit = _pattern("so_comma").sub(r"\1 ", unit)
-        clauses = self._clauses(unit)
+        clauses = self._clauses(_pattern("so_comma").sub(r"\1 ", unit))
         beginning = clauses[0] if clauses and unit.startswith(clauses[0]) else ""
         matches = [_pattern("after_colon").search(unit), _pattern("opening").match(beginning)]
         for clause in clauses:
@@ -394,9 +378,7 @@ class _Options:
             forms = ("chosen_name", "name_right") if is_of_several else _FORMS
             matches += [_pattern(form).search(clause) for form in forms]
         names = [match["name"] for match in matches if match and not _is_note(match)]
-        sure = [name for name in names if name.upper() not in self.ambiguous]
-        letters = self.letters_of("".join(sure))
-        return set() if len(letters) == len(self.letters) > 2 else letters
+        return self.letters_of("".join(name for name in names if name not in self.ambiguous))
 
     def letters_mentioned(self, unit: str) -> Letters:
         """The options that a sentence names surely, or several of them in a row, and does not
@@ -470,7 +452,7 @@ def _with_sign(match: Match) -> str:
 
 def _folded(text: str) -> str:
     """The words and signs of a text in small letters, with single spaces."""
-    text = _with_accidentals(text).casefold().replace("_", " ")
+    text = _with_accidentals(text).casefold()
     return " ".join(re.findall(r"\w+(?:[#+°/.'-]+\w+)*[#+°]*|[#+°/]+", text))
 
 
@@ -478,16 +460,14 @@ def _name_pattern(name: str) -> str:
     """What matches a name in a text, whatever stands between its words, as a group."""
     is_notes = _pattern("notes").fullmatch(name)
     between = texts(_PATTERNS)["between_notes"] if is_notes else r"(?:[^\w#+°]|_){1,8}"
-    body = f"(?i:{between.join(map(re.escape, name.split(' ')))})"
+    words = between.join(map(re.escape, name.split(" ")))
+    body = rf"(?<![=_])(?<!\d[.,/])(?i:{words})(?![.,/]\d)"
     if is_notes:  # in a longer list they are another answer
         body = texts(_PATTERNS)["no_note_before"] + body + texts(_PATTERNS)["no_note_behind"]
-    edge = "A-Za-zÀ-ɏЀ-ӿ0-9#"
     if name.endswith(("major", "minor")):
         body += texts(_PATTERNS)["no_interval_behind"]
-    if name.isdigit():
-        body = rf"(?<![=_])(?<!\d[.,/]){body}(?![.,/]\d)"
     if len(name) == 1 and name > "\u2e80":
         return rf"((?:(?<=[是为选])|(?<!\w)){body}(?!\w))"
-    begins = rf"(?<![{edge}-])" if name[0] < "\u2e80" else ""
-    ends = rf"(?![{edge}])" if name[-1] < "\u2e80" else ""
+    begins = rf"(?<![{_EDGE}-])" if name[0] < "\u2e80" else ""
+    ends = rf"(?![{_EDGE}])" if name[-1] < "\u2e80" else ""
     return f"({begins}{body}{ends})"

@@ -17,7 +17,6 @@ from music_evals.scorers.readers.words import (
     Extraction,
     extract,
     folded,
-    in_digits,
     rewritten,
     translated,
 )
@@ -65,8 +64,7 @@ def read_chords(text: str) -> Extraction:
 
 
 def _chord(match: Match) -> Hashable:
-    is_symbol = match["symbol"] and match[0] == match.string
-    is_small = match["letter"].islower() and not match["words"] and not is_symbol
+    is_small = match["letter"].islower() and not match["words"]
     # A small letter may be an article, "am" a verb.
     if is_small or (len(match[0]) == 1 and not stands_alone(match)):
         return None
@@ -146,10 +144,7 @@ def read_numerals(text: str) -> Extraction:
     if re.fullmatch("[TSD1-7](?:(?: ?[-,>→] ?| )[TSD1-7]){0,15}[. ]*", text):
         text = text.translate(_FUNCTIONS)
     if not _pattern("numerals").search(text):
-        text = _pattern("numbered").sub(
-            lambda match: _DEGREES[match[1]],
-            _pattern("degree_in_words").sub(lambda match: in_digits(match[0]), text),
-        )
+        text = _pattern("numbered").sub(lambda match: _DEGREES[match[1]], text)
     if not _pattern("numerals").search(text):
         text = translated(text, "numeral")
     return extract(rewritten(text, "numerals"), _pattern("numerals"), _progression)

@@ -7,12 +7,11 @@ of each field.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import exp
-from string import ascii_uppercase, digits
 from typing import Any
 
 from music_evals.scorers.readers import Reading
 from music_evals.scorers.readers.cleaning import clean_reply, read_json
-from music_evals.scorers.readers.verdicts import Verdict, judge_open, plain_text
+from music_evals.scorers.readers.verdicts import Verdict, judge_open, judge_taken, plain_text
 
 FORM = "answer_form"
 """Key of a sample's metadata: ``schema`` or ``likelihood``; without it the reply is free text."""
@@ -151,16 +150,9 @@ def judge_place(
         >>> judge_place(0, ["Lute", "Harp"], "B", [1, 0]).value
         1.0
     """
-    names: Sequence[str] = ascii_uppercase
-    if len(right) > 1:
-        names = options
-    elif right.isdigit():
-        names = digits
     taken = order[place] if order else place
-    is_right = plain_text(options[taken]) == plain_text(options[names.index(right)])
-    return Verdict(
-        Reading("answered", names[taken], rule), names[taken] if is_right else right, in_form=True
-    )
+    reading = Reading("answered", rule=rule)
+    return judge_taken(reading, taken, options, right, plain_text)._replace(in_form=True)
 
 
 def judge_fields(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

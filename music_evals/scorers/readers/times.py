@@ -121,15 +121,11 @@ def read_durations(text: str) -> Extraction:
     # British names are values alone: "quaver rest" is an eighth rest, "quaver" may be either.
     has_note = re.search(r"\bnotes?\b|音符|note\b", text, re.IGNORECASE) is not None
     text = rewritten(translated(rewritten(text, "durations"), "duration"), "durations")
-    reading = extract(text, _DURATION, partial(_duration, has_note))
-    nouns = {value[3] for value in reading.values if value[3]}
-    noun = nouns.pop() if len(nouns) == 1 else None
-    return extraction(
-        text, [(start, end, (*value[:3], value[3] or noun)) for start, end, value in reading.spans]
-    )
 
+    def duration(match: Match) -> Hashable:
+        value = Fraction(_NOTE_VALUES[match["name"].lower()])
+        dots = (match["dots"] or "").lower().replace("-", " ")
+        noun = match["noun"] if match["noun"] != "note" or has_note else None
+        return value, dots, match["triplet"] is not None, noun
 
-def _duration(has_note: bool, match: Match) -> Hashable:
-    dots = (match["dots"] or "").lower().replace("-", " ")
-    noun = match["noun"] if match["noun"] != "note" or has_note else None
-    return Fraction(_NOTE_VALUES[match["name"].lower()]), dots, match["triplet"] is not None, noun
+    return extract(text, _DURATION, duration)

@@ -8,7 +8,7 @@ which may be right in part.
 import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from string import ascii_uppercase
+from string import ascii_uppercase, digits
 from typing import Any, NamedTuple
 
 from music_evals.scorers.metrics.measures import measure_f1, penalised_tau, published_tau
@@ -45,24 +45,6 @@ class Verdict(NamedTuple):
         return float(self.reading.answer == self.right) if self.part is None else self.part
 
 
-def judge_answer(
-    reply: str, options: Sequence[str], right: str, *, is_cut: bool = False
-) -> Verdict:
-    """Judge the final answer of a reply; `right` is a letter, or an option that is a sentence.
-
-    `is_cut` says that the reply was cut at the limit of tokens, so that only a label shows an
-    answer.
-
-    Example:
-        >>> judge_answer("Final Answer: B", ["Major", "Minor"], "B").value
-        1.0
-    """
-    reading = read_choice(reply, options, is_cut=is_cut)
-    if reading.answer is not None and len(right) > 1:
-        reading = reading._replace(answer=options[ascii_uppercase.index(reading.answer)])
-    return Verdict(reading, right)
-
-
 def judge_option(
     reply: str,
     options: Sequence[str],
@@ -79,7 +61,7 @@ def judge_option(
     Args:
         reply: what a model wrote.
         options: in the order of the dataset.
-        right: letter of the right option.
+        right: the right option's letter, index, or text of more than a character.
         order: the places of the options as they were shown.
         official: a reader of the benchmark's authors, by its name in `official.READERS`, instead of
             `read_choice`.
@@ -93,23 +75,39 @@ def judge_option(
         (1.0, 1.0)
     """
     order = order or [*range(len(options))]
-    shown, place = [options[at] for at in order], ascii_uppercase.index(right)
+    place = names_of(options, right).index(right)
     if official:
-        reading = READERS[official](reply, shown, order.index(place))
+        reading = READERS[official](reply, [options[at] for at in order], order.index(place))
     else:
-        reading = read_choice(reply, shown, is_cut=is_cut)
-        if reading.answer is None and shown.count(options[place]) > 1:
+        reading = read_choice(reply, [options[at] for at in order], is_cut=is_cut)
+        copies = [at for at, text in enumerate(options) if text == options[place] and at != place]
+        if copies and reading.answer is None:
             # A text that stands twice names no letter; without its copies it is that of the right
             # option.
-            unique = ["" if text == options[place] else text for text in shown]
-            unique[order.index(place)] = options[place]
+            unique = ["" if at in copies else options[at] for at in order]
             reading = read_choice(reply, unique, is_cut=is_cut)
     if reading.answer is None:
         return Verdict(reading, right)
-    taken = order[ascii_uppercase.index(reading.answer)]
-    reading = reading._replace(answer=ascii_uppercase[taken])
-    is_right = plain(options[taken]) == plain(options[place])
-    return Verdict(reading, ascii_uppercase[taken if is_right else place])
+    return judge_taken(reading, order[ascii_uppercase.index(reading.answer)], options, right, plain)
+
+
+def names_of(options: Sequence[str], right: str) -> Sequence[str]:
+    """Return what options are called where the right one is called so: letters, indices or their
+    texts.
+    """
+    if len(right) > 1:
+        return options
+    return digits if right.isdigit() else ascii_uppercase
+
+
+def judge_taken(
+    reading: Reading, taken: int, options: Sequence[str], right: str, plain: Callable[[str], str]
+) -> Verdict:
+    """Judge the option at a place; each option with the right one's text is right."""
+    names = names_of(options, right)
+    is_right = plain(options[taken]) == plain(options[names.index(right)])
+    name = names[taken]
+    return Verdict(reading._replace(answer=name), name if is_right else right)
 
 
 def judge_short(reply: str, right: str) -> Verdict:
@@ -121,16 +119,15 @@ def judge_short(reply: str, right: str) -> Verdict:
         ...     "3/4").value, judge_short("waltz", "Waltz").value
         (1.0, 1.0)
     """
-    reply = clean_reply(reply)[-_MAX_SHORT:]
-    lines = reply.strip().splitlines()
-    if labelled := re.findall(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})", reply):
-        reading = Reading("answered", labelled[-1].strip(" .*`"), "what follows the last label")
-    elif len(lines) == 1 and len(lines[0]) <= 300:
-        reading = Reading("answered", lines[0].strip(" .*`"), "the whole reply")
-    else:
-        return Verdict(Reading("unreadable" if lines else "empty"), right)
-    answer = reading.answer or ""
-    return Verdict(reading, answer if plain_text(answer) == plain_text(right) else right)
+    reply = clean_reply(reply)[-_MAX_SHORT:].strip()
+    labelled = re.findall(r"(?i)answer\W{0,3}:\W{0,3}(.{1,300})", reply)
+    answers = labelled or re.findall(r"\A.{1,300}\Z", reply)
+    if not answers:
+        return Verdict(Reading("unreadable" if reply else "empty"), right)
+    answer = answers[-1].strip(" .*`")
+    rule = "what follows the last label" if labelled else "the whole reply"
+    is_right = plain_text(answer) == plain_text(right)
+    return Verdict(Reading("answered", answer, rule), answer if is_right else right)
 
 
 def plain_text(text: str) -> str:
@@ -164,29 +161,26 @@ def judge_written(
         (0.8333333333333333, 0.6666666666666666)
     """
     if is_cut and protocol == "strict":
-        reply = _labelled_part(reply if kind == "index" else reply.rpartition("\n")[0])
+        reply = reply if kind == "index" else reply.rpartition("\n")[0]
+        has_label = any(map(pattern("written", "label").match, reply.splitlines()))
+        reply = reply if has_label else ""
     answer = read_answer(kind, reply, protocol, reasoned=reasoned, joined=joined)
     if kind == "index" and protocol == "strict":
         answer = read_option(reply, options, answer)
     status, text, in_form, rule = answer
     verdict = Verdict(Reading(status, text, rule), right, in_form=in_form)
-    if kind == "order" and protocol == "paper":
-        return verdict._replace(part=published_tau(text, right), sound=penalised_tau(text, right))
+    is_paper = protocol == "paper"
     if kind == "order":
-        return verdict._replace(part=penalised_tau(text, right))
+        part = penalised_tau(text, right)
+        sound, part = (part, published_tau(text, right)) if is_paper else (None, part)
+        return verdict._replace(part=part, sound=sound)
     if kind != "measures":
         return verdict
     rights, named = measures_of(right), measures_of(text or "none")
-    if protocol == "paper":
-        every = read_all_measures(reply, reasoned=reasoned, joined=joined)
-        part, sound = measure_f1(named, rights), measure_f1(every, rights)
-        return verdict._replace(part=part, sound=sound)
-    return verdict._replace(part=measure_f1(named if text else None, rights))
-
-
-def _labelled_part(reply: str) -> str:
-    """A reply whose answer has a label; nothing of another one."""
-    return reply if any(map(pattern("written", "label").match, reply.splitlines())) else ""
+    if not is_paper:
+        return verdict._replace(part=measure_f1(named if text else None, rights))
+    every = read_all_measures(reply, reasoned=reasoned, joined=joined)
+    return verdict._replace(part=measure_f1(named, rights), sound=measure_f1(every, rights))
 
 
 def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -22,9 +22,7 @@ def read_vote(reply: str) -> int | None:
     """
     text = unicodedata.normalize("NFKC", clean_reply(reply)[-_MAX:])[-2 * _MAX :]
     text = _pattern("vote").sub(r"\1", _pattern("markup").sub(" ", text))
-    lines = [
-        _pattern("quoted").sub(" ", line.strip()) for line in text.splitlines() if line.strip()
-    ]
+    lines = [_pattern("quoted").sub(" ", line.strip()) for line in text.strip().splitlines()]
     for line in reversed(lines):
         if _pattern("both").search(line):
             return None

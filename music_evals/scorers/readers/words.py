@@ -132,16 +132,20 @@ def squashed(name: str) -> str:
     return re.sub(r"[\W_]", "", plain)
 
 
+_FIRST = 0xE000  # the first sign of a name, of characters that no text has
+
+
+def _sign(match: Match) -> int:
+    """The sign of a name, by the number of its group."""
+    return _FIRST + (match.lastindex or 1) - 1
+
+
 class Vocabulary:
     """Names that are compared without case, spaces, hyphens and the like, with what each means."""
 
     def __init__(self, names: Sequence[tuple[str, str]]) -> None:
         names = sorted(names, key=lambda pair: -len(pair[0]))
-        self._tags = [tag for _, tag in names]  # by the number of a group of the pattern
-        self._signs = {
-            tag: chr(0xE000 + place) for place, tag in enumerate(dict.fromkeys(self._tags))
-        }
-        self.tags_of_signs = str.maketrans({sign: tag for tag, sign in self._signs.items()})
+        self.tags_of_signs = {_FIRST + place: tag for place, (_, tag) in enumerate(names)}
         plain_names = [squashed(name) for name, _ in names]
         patterns = []
         for plain in plain_names:
@@ -154,19 +158,16 @@ class Vocabulary:
     def marked(self, text: str) -> str:
         """A text with a sign for each name, the longest first; `tags_of_signs` translates back."""
         text = re.sub("[\ue000-\uf8ff]", " ", text)
-        return self._pattern.sub(lambda match: self._signs[self._tag(match)], text)
+        return self._pattern.sub(lambda match: chr(_sign(match)), text)
 
     def respelled(self, text: str) -> str:
         """A text with its names as the vocabulary spells them."""
 
         def spelling(match: Match) -> str:
-            tag = self._tag(match)
+            tag = self.tags_of_signs[_sign(match)]
             return tag if squashed(match[0]) == squashed(tag) else match[0]
 
         return self._pattern.sub(spelling, text)
-
-    def _tag(self, match: Match) -> str:
-        return self._tags[(match.lastindex or 1) - 1]
 
 
 _READ_AS_VALUES = frozenset(load("theory")["read_as_values"])

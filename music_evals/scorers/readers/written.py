@@ -118,12 +118,6 @@ def read_answer(
     return Answer(_status(stated, bare), None, False, rule)
 
 
-read_number = partial(read_answer, "number")
-read_index = partial(read_answer, "index")
-read_order = partial(read_answer, "order")
-read_measures = partial(read_answer, "measures")
-
-
 def read_option(reply: str, options: Sequence[str], answer: Answer) -> Answer:
     """Compare an index with the texts of options that a reply names, in one line that may be
     repeated.
@@ -133,7 +127,7 @@ def read_option(reply: str, options: Sequence[str], answer: Answer) -> Answer:
     Example:
         >>> options = ["Joseph Haydn", "Clara Schumann"]
         >>> replies = ("It is by Clara Schumann.", "1: Joseph Haydn", "1: Clara Schumann")
-        >>> [read_option(reply, options, read_index(reply)).text for reply in replies]
+        >>> [read_option(reply, options, read_answer("index", reply)).text for reply in replies]
         ['1', None, '1']
     """
     lines = {line.strip() for line in clean_reply(reply).splitlines()} - {""}
@@ -145,7 +139,7 @@ def read_option(reply: str, options: Sequence[str], answer: Answer) -> Answer:
     named = {
         str(place) for place, text in enumerate(texts) if len(text) > 3 and text in _words(line)
     }
-    if len(named) != 1 or named == {answer.text} or answer.status not in ("answered", "unreadable"):
+    if len(named) != 1 or answer.status not in ("answered", "unreadable"):
         return answer
     place = named.pop()
     rest = _words(line).replace(texts[int(place)], " ", 1)
@@ -255,7 +249,7 @@ def _answer_of_line(line: str, kind: Kind) -> str | None:
     doubt it.
     """
     text = line[:MAX_LINE]
-    if kind == "number" and not re.search(r"\d", text):
+    if kind == "number":
         text = in_digits(text)
     bare = _pattern("aside").sub("", text)
     match = _pattern(kind).fullmatch(bare)

@@ -155,3 +155,22 @@ def test_replies_written_without_sight_of_the_readers() -> None:
             outcomes["right"] += 1
     assert outcomes["misread"] <= 2
     assert outcomes["unread"] <= 45
+
+
+@pytest.mark.parametrize(
+    ("kind", "reply", "answer"),
+    [
+        ("number", "There are six notes in bar 3.", None),
+        ("number", "System 1: 5 bars\nSystem 2: 4 bars\n\nTotal: 5 + 4 = **9**", "9"),
+        ("number", "Two bars have 7 notes, bar 3 has one more.\n\n### Final Answer\n8", "8"),
+        ("number", "Huit fois, puis deux fois dans le break.\n\nRéponse finale : 10", "10"),
+        ("key", '**Final Answer:** [key name, e.g. "C major"]', None),
+        ("text", "La línea es la siguiente:\n\nRespuesta final: Cielito lindo", "Cielito lindo"),
+        ("pitch:hz", "Final Answer: 437 Hz", "437"),
+    ],
+)
+def test_labels_in_other_languages_and_numbers_that_are_no_answer(
+    kind: str, reply: str, answer: str | None
+) -> None:
+    reading = judge_typed(reply, REFERENCES.get(kind, "60"), kind_of(kind)).reading
+    assert reading.answer == answer

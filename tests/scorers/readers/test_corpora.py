@@ -7,7 +7,9 @@ What is right must be read, nearly always; what is wrong must never be taken for
 import csv
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -16,8 +18,11 @@ from music_evals.scorers.readers.checking import check
 from music_evals.scorers.readers.choices import read_choice
 from music_evals.scorers.readers.refusals import is_refusal
 from music_evals.scorers.readers.votes import read_vote
-from music_evals.scorers.readers.written import read_index, read_measures, read_number, read_order
+from music_evals.scorers.readers.written import Kind, read_answer
 
+read_number, read_index, read_order, read_measures = (
+    partial(read_answer, kind) for kind in get_args(Kind)
+)
 HERE = Path(__file__).parent / "data"
 REPLIES = Path(__file__).parents[4] / "shared" / "data" / "replies"
 SAME = "these are the same"

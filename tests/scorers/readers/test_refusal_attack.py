@@ -1,6 +1,7 @@
 """A model that refuses every question earns nothing, in whatever words and language."""
 
 import csv
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -11,8 +12,11 @@ from hypothesis import strategies as st
 from music_evals.scorers.readers import STATUSES
 from music_evals.scorers.readers.checking import AnswerType, answer_type_of, check
 from music_evals.scorers.readers.choices import read_choice
-from music_evals.scorers.readers.written import read_index, read_measures, read_number, read_order
+from music_evals.scorers.readers.written import Kind, read_answer
 
+read_number, read_index, read_order, read_measures = (
+    partial(read_answer, kind) for kind in get_args(Kind)
+)
 DATA = Path(__file__).parent / "data"
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "msu" / "msu-bench.xlsx"
 with (DATA / "refusals.csv").open(encoding="utf-8", newline="") as file:

@@ -4,23 +4,24 @@ ones.
 
 import csv
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from music_evals.scorers.readers.written import (
     Answer,
+    Kind,
     measures_of,
     read_all_measures,
-    read_index,
-    read_measures,
-    read_number,
-    read_order,
+    read_answer,
 )
 
 READERS: dict[str, Callable[..., Answer]] = {
-    "number": read_number, "index": read_index, "order": read_order, "measures": read_measures,
-}  # fmt: skip
+    kind: partial(read_answer, kind) for kind in get_args(Kind)
+}
+read_number, read_index, read_order, read_measures = READERS.values()
 
 
 def test_both_readings() -> None:
@@ -99,3 +100,8 @@ def test_all_measures_of_a_reply() -> None:
 def test_a_right_answer_that_is_none_is_named() -> None:
     with pytest.raises(ValueError, match="'3,4' names no measures"):
         measures_of("3,4")
+
+
+def test_labels_in_other_languages() -> None:
+    for label in ("Endgültige Antwort: Takt 7", "最終回答：第7小節", "Réponse finale : mesure 7"):
+        assert read_measures(f"Fünf statt vier Schläge.\n\n{label}").text == "7", label
