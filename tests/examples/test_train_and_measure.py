@@ -78,5 +78,4 @@ def test_it_learns_replies_that_are_right_and_measures_each_checkpoint(
         table = list(csv.DictReader(file))
     assert [float(row["Step"]) for row in table] == [*range(steps + 1)]
     assert len(list((out / "grpo_logs").glob("*.eval"))) == 1
-    assert len(list(out.glob("level*_logs/*/*.eval"))) == 8, "four levels, before and after"
     assert (out / "report" / "report.html").is_file()

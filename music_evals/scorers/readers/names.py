@@ -43,9 +43,13 @@ def is_same_name(answer: str, reference: str) -> bool | None:
     True
     """
     words, own = name_words(answer), name_words(reference)
-    if not words or not own or pattern("phrases", "choice").search(answer):
+    if not words or not own:
         return None
-    if sorted(words) == sorted(own) or f" {' '.join(own)} " in f" {' '.join(words)} ":
+    if sorted(words) == sorted(own):  # before a choice: "O Haupt" and "Seele, o Seele" are titles
+        return True
+    if pattern("phrases", "choice").search(answer):
+        return None
+    if f" {' '.join(own)} " in f" {' '.join(words)} ":
         return True
     surname, given = own[-1], [word for word in words if word != own[-1]]
     if surname in words and len(surname) > 2:
