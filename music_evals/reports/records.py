@@ -475,8 +475,9 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
     _count_best(rows)
     main = [row for row in rows if row["is_main"]]
     if metric == ORIGINAL:
-        for row, is_original in zip(main, original([row["details"] for row in main]), strict=True):
-            row["value"] = float(is_original)
+        values = original([row["details"] for row in main])
+        for row, value in zip(main, values, strict=True):
+            row["value"] = value
     if not main:
         raise ValueError(f"none of its samples has a score of {main_scorer}")
     if all(isnan(row["value"]) for row in main):

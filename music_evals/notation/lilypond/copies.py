@@ -5,16 +5,17 @@ with its duration (``cis4.``), or a whole chord. Rests are left out, since all m
 Octave marks are left out, so that relative and absolute octaves compare equal. Comments, headers,
 strings, markups and lyrics in braces, layout, articulation and white space make no difference, nor
 do the language of note names and whether a repeated duration is written. A share is that of the
-distinct runs of `RUN` words, and lies between 0 and 1.
+distinct runs of `RUN` words, and lies between 0 and 1. Runs are compared by their intervals and by
+the ratios of their durations, so key and note values make no difference either.
 
-A copy in another key, in other note values, or with its voices in another order bar by bar is not
-recognised.
+A copy with its voices in another order bar by bar is not recognised.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice, starmap
+from math import log2
 from typing import NamedTuple
 from zlib import crc32
 
@@ -34,14 +35,20 @@ RUN = 8  # words in a row that are compared
 NEAR_COPY = 0.5
 """Share from which on a piece is called a near-copy.
 
-Among 807 pieces of the Mutopia Project, 17 reach it: 16 are the same music in another version or
-edition, one is a canon on the same bass. Pieces of different music share 0.15 at most. By scales
-and repeated notes, 2 of 2,401 excerpts of 40 notes reach 0.5 by accident, and 4 of 2,280 excerpts
-of 24 notes.
+Among 819 pieces of the Mutopia Project, 19 reach it: 15 are the same music in another version, key
+or edition, four are on the same bass or chorale as another. Pieces of different music share 0.25 at
+most. By scales, arpeggios and repeated notes, 1.2% of 2,431 excerpts of 40 notes reach 0.5 in a
+piece by another composer.
 """
 MAX_WORDS = 50_000  # words of a text that are read
 LEAST_RUNS = 16  # a text with fewer distinct runs is too short or too uniform to compare
-SKETCH = 256  # hashes of a text that stand for it in a log
+BEGINNING = 64  # words that are compared note by note
+SAME_NOTES = 0.65
+"""Share of notes from which on two beginnings are one piece with some notes changed.
+
+With every eighth note changed, 1,880 excerpts of the Mutopia Project keep 0.70 or more. Excerpts
+of 28, 40 and 64 notes by two composers have 0.60 at most, in 53,815 pairs.
+"""
 
 _NOT_MUSIC = frozenset(
     (
@@ -60,6 +67,14 @@ _PITCHES_AFTER: Mapping[str, int] = {
 _OCTAVES = frozenset("',=!?")  # between a note's name and its duration
 _CHORD_ENDS = frozenset({">", "{", "}", "<<", ">>"})
 _RESTS = frozenset({"r", "R", "s"})
+_OCTAVE = 24  # quarter tones
+_SEMITONES = (0, 2, 4, 5, 7, 9, 11)  # of the steps C to B
+_NAME = re.compile(r"(<[^>]*>|[a-z]+)(.*)")
+_DURATION_PARTS = re.compile(r"(\d+|\\[a-z]+)(\.*)(.*)")
+_LONG: Mapping[str, int] = {"\\breve": 2, "\\longa": 4, "\\maxima": 8}
+_STEPS = 48  # of durations, for a ratio of two
+_RATIOS = 17  # classes of ratios of durations; those from 1/16 to 16 by powers of two differ
+_FACTOR = 6364136223846793005  # D. E. Knuth, MMIX
 _CHORD_AGAIN = "q"
 _DURATION = re.compile(
     r"\s*(?:[0-9]{1,4}|\\(?:breve|longa|maxima)\b)(?:\s*\.)*(?:\s*[*/]\s*[0-9]{1,4})*"
@@ -197,42 +212,98 @@ def _largest(shares: Iterable[tuple[str, float]]) -> Nearest | None:
     return max(starmap(Nearest, shares), key=lambda nearest: nearest.share, default=None)
 
 
-def sketch(text: str) -> list[int]:
-    """Return the smallest hashes of a text's runs, in order; of a text with too few runs the hash
-    of all its music.
+class Melody:
+    """The words of a piece, see `music_words`, ready to be compared with those of others.
 
     Example:
-        >>> sketch("{ c'4 d' }") == sketch("{ c''4 d''4 } % again")
-        True
+        >>> in_c, in_d = Melody(["c4", "e4", "g2"]), Melody(["d8", "fis8", "a4"])
+        >>> in_c.is_like(in_d), in_c.is_like(Melody(["c4", "e4", "a2"]))
+        (True, False)
     """
-    runs = _runs(text)
-    if len(runs) < LEAST_RUNS:
-        return [crc32(" ".join(islice(music_words(text), MAX_WORDS)).encode())]
-    return sorted(runs.tolist())[:SKETCH]
 
+    def __init__(self, words: Sequence[str]) -> None:
+        self._pitches, self._lengths, self._chords = _numbers(words)
+        self._run_set = frozenset(_hashes(self._pitches, self._lengths, self._chords).tolist())
 
-def contained(text: Sequence[int], other: Sequence[int]) -> float:
-    """Return the share of a text that another contains, estimated from the sketches of both.
+    def is_like(self, other: "Melody") -> bool:
+        """Whether one of two pieces has most of the other's runs or, note by note, of its notes.
 
-    The hashes of the one that lie within the range of the other's sketch are a random sample of it.
+        Pieces with fewer than `LEAST_RUNS` runs are alike if all their intervals and ratios of
+        durations are equal.
+        """
+        smaller = min(len(self._run_set), len(other._run_set))
+        if smaller < LEAST_RUNS:
+            return self._relative() == other._relative()
+        shared = len(self._run_set & other._run_set)
+        return shared >= NEAR_COPY * smaller or self._aligned(other) >= SAME_NOTES
 
-    Source: A. Z. Broder, "On the resemblance and containment of documents" (SEQUENCES 1997),
-    section 3.
+    def _relative(self) -> tuple[list[int], ...]:
+        pitches = (self._pitches - self._pitches[:1]) % _OCTAVE
+        lengths = self._lengths - self._lengths[:1]
+        return pitches.tolist(), lengths.tolist(), self._chords.tolist()
 
-    Example:
-        >>> contained([2, 5, 7], [2, 3, 7]), contained([2, 5], [])
-        (0.6666666666666666, 0.0)
-    """
-    is_whole = len(other) < SKETCH
-    compared = [run for run in text if is_whole or run <= other[-1]]
-    return len({*compared} & {*other}) / max(len(compared), 1)
+    def _aligned(self, other: "Melody") -> float:
+        """The share of the shorter beginning whose notes the other has too, all at one distance in
+        place and pitch and with one ratio of durations.
+        """
+        pitches, lengths = self._pitches[:BEGINNING], self._lengths[:BEGINNING]
+        sizes = len(pitches), min(len(other._pitches), BEGINNING)
+        # Of all pairs of two notes, shape (notes, notes of the other).
+        places = np.arange(sizes[1]) - np.arange(sizes[0])[:, None] + sizes[0]
+        intervals = (other._pitches[:BEGINNING] - pitches[:, None]) % _OCTAVE
+        ratios = (other._lengths[:BEGINNING] - lengths[:, None]) % _RATIOS
+        counts = np.bincount(((places * _OCTAVE + intervals) * _RATIOS + ratios).ravel())
+        return float(counts.max() / min(sizes))
 
 
 def _runs(text: str) -> _Hashes:
     """The hashes of the distinct runs of a text."""
-    words = list(islice(music_words(text), MAX_WORDS))
-    runs = {
-        crc32(" ".join(words[start : start + RUN]).encode())
-        for start in range(len(words) - RUN + 1)
+    return np.unique(_hashes(*_numbers(list(islice(music_words(text), MAX_WORDS)))))
+
+
+def _hashes(pitches: _Hashes, lengths: _Hashes, chords: _Hashes) -> _Hashes:
+    """A hash of each run, which begins at a word."""
+    starts = np.arange(max(0, len(pitches) - RUN + 1))
+    hashes = np.zeros(len(starts), np.int64)
+    for place in range(RUN):
+        words = starts + place
+        interval = (pitches[words] - pitches[starts]) % _OCTAVE
+        for value in (interval, lengths[words] - lengths[starts], chords[words]):
+            hashes = hashes * _FACTOR + value  # modulo 2**64
+    return hashes
+
+
+def _numbers(words: Sequence[str]) -> tuple[_Hashes, _Hashes, _Hashes]:
+    """Of each word the pitch class of its first note, the logarithm of its duration, and a number
+    for the intervals of its chord.
+    """
+    rows = np.zeros((3, len(words)), np.int64)
+    chord = [0]
+    for place, word in enumerate(words):
+        name, duration = _NAME.findall(word)[0]
+        if name != _CHORD_AGAIN:
+            chord = [_pitch_classes()[note] for note in name.strip("<>").split()]
+        intervals = [(pitch - chord[0]) % _OCTAVE for pitch in chord]
+        rows[:, place] = chord[0], _log_length(duration), crc32(bytes(intervals))
+    pitches, lengths, chords = rows
+    return pitches, lengths, chords
+
+
+@cache
+def _pitch_classes() -> Mapping[str, int]:
+    """Dutch names → quarter tones above C."""
+    return {
+        name: int(2 * _SEMITONES[pitch.step] + 2 * pitch.alteration) % _OCTAVE
+        for name, pitch in note_names().items()
     }
-    return np.fromiter(runs, np.int64, len(runs))
+
+
+@cache
+def _log_length(duration: str) -> int:
+    """The logarithm of a written duration, in steps that tell apart dots and tuplets."""
+    base, dots, scale = _DURATION_PARTS.findall(duration)[0]
+    length = _LONG[base] if base in _LONG else 1 / max(int(base), 1)
+    length *= 2 - 0.5 ** len(dots)
+    for operator, number in re.findall(r"([*/])(\d+)", scale):
+        length *= max(int(number), 1) ** (1 if operator == "*" else -1)
+    return round(_STEPS * log2(length))
