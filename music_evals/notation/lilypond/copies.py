@@ -4,9 +4,10 @@ Conventions: a piece is its LilyPond text, and only its music counts. A word is 
 with its duration (``cis4.``), or a whole chord. Rests are left out, since all music has long ones.
 Octave marks are left out, so that relative and absolute octaves compare equal. Comments, headers,
 strings, markups and lyrics in braces, layout, articulation and white space make no difference, nor
-do the language of note names and whether a repeated duration is written. A share is that of the
-distinct runs of `RUN` words, and lies between 0 and 1. Runs are compared by their intervals and by
-the ratios of their durations, so key and note values make no difference either.
+do the language of note names and whether a repeated duration or chord is written. A share is that
+of the distinct runs of `RUN` words, and lies between 0 and 1. Runs are compared by their intervals
+and by the ratios of their durations, so key and note values make no difference either; of a chord,
+the first note counts.
 
 A copy with its voices in another order bar by bar is not recognised.
 """
@@ -17,7 +18,6 @@ from functools import cache
 from itertools import islice, starmap
 from math import log2
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -46,8 +46,8 @@ BEGINNING = 64  # words that are compared note by note
 SAME_NOTES = 0.65
 """Share of notes from which on two beginnings are one piece with some notes changed.
 
-With every eighth note changed, 1,880 excerpts of the Mutopia Project keep 0.70 or more. Excerpts
-of 28, 40 and 64 notes by two composers have 0.60 at most, in 53,815 pairs.
+With every eighth note changed, 2,454 excerpts of the Mutopia Project keep 0.78 or more. Excerpts by
+two composers, of 28 to 300 notes, have 0.60 at most in 72,468 pairs.
 """
 
 _NOT_MUSIC = frozenset(
@@ -67,20 +67,20 @@ _PITCHES_AFTER: Mapping[str, int] = {
 _OCTAVES = frozenset("',=!?")  # between a note's name and its duration
 _CHORD_ENDS = frozenset({">", "{", "}", "<<", ">>"})
 _RESTS = frozenset({"r", "R", "s"})
-_OCTAVE = 24  # quarter tones
 _SEMITONES = (0, 2, 4, 5, 7, 9, 11)  # of the steps C to B
-_NAME = re.compile(r"(<[^>]*>|[a-z]+)(.*)")
-_DURATION_PARTS = re.compile(r"(\d+|\\[a-z]+)(\.*)(.*)")
-_LONG: Mapping[str, int] = {"\\breve": 2, "\\longa": 4, "\\maxima": 8}
-_STEPS = 48  # of durations, for a ratio of two
-_RATIOS = 17  # classes of ratios of durations; those from 1/16 to 16 by powers of two differ
-_FACTOR = 6364136223846793005  # D. E. Knuth, MMIX
+_WORD = re.compile(r"([a-z]+)[^>]*?>?(\d+|\\[a-z]+)(\.*)")  # first note, duration, dots
+_LONG: Mapping[str, float] = {"\\breve": 1 / 2, "\\longa": 1 / 4, "\\maxima": 1 / 8}
+_MODULI = np.array([24, 37])
+"""Of intervals, in quarter tones, and of ratios of durations, of which twelve steps are a half; the
+usual ratios differ.
+"""
+_FACTORS = 6364136223846793005 ** np.arange(2 * RUN)  # modulo 2**64; D. E. Knuth, MMIX
 _CHORD_AGAIN = "q"
 _DURATION = re.compile(
     r"\s*(?:[0-9]{1,4}|\\(?:breve|longa|maxima)\b)(?:\s*\.)*(?:\s*[*/]\s*[0-9]{1,4})*"
 )
 
-_Hashes = npt.NDArray[np.int64]
+_Numbers = npt.NDArray[np.int64]
 
 
 def music_words(text: str) -> Iterator[str]:
@@ -89,7 +89,7 @@ def music_words(text: str) -> Iterator[str]:
     """
     tokens = tokenize(text)
     names = _dutch_names(DEFAULT)
-    duration = "4"
+    duration, chord = "4", ""
     index = passed = 0
     while index < len(tokens):
         token = tokens[index]
@@ -101,6 +101,10 @@ def music_words(text: str) -> Iterator[str]:
             index = _after_command(tokens, index)
             continue
         word, index = _note_or_chord(tokens, index, names)
+        if word == _CHORD_AGAIN:
+            word = chord
+        elif word.startswith("<"):
+            chord = word
         if word and passed:
             passed -= 1
         elif word:
@@ -199,7 +203,7 @@ class CopyIndex:
             if size >= LEAST_RUNS
         )
 
-    def _common(self, runs: _Hashes) -> npt.NDArray[np.int64]:
+    def _common(self, runs: _Numbers) -> npt.NDArray[np.int64]:
         """How many of the runs each piece has."""
         first, last = (np.searchsorted(self._runs, runs, side) for side in ("left", "right"))
         counts = np.zeros(len(self._ids), np.int64)
@@ -222,8 +226,8 @@ class Melody:
     """
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._pitches, self._lengths, self._chords = _numbers(words)
-        self._run_set = frozenset(_hashes(self._pitches, self._lengths, self._chords).tolist())
+        self._notes = _notes(words)
+        self._runs = frozenset(_hashes(self._notes).tolist())
 
     def is_like(self, other: "Melody") -> bool:
         """Whether one of two pieces has most of the other's runs or, note by note, of its notes.
@@ -231,79 +235,49 @@ class Melody:
         Pieces with fewer than `LEAST_RUNS` runs are alike if all their intervals and ratios of
         durations are equal.
         """
-        smaller = min(len(self._run_set), len(other._run_set))
+        smaller = min(len(self._runs), len(other._runs))
         if smaller < LEAST_RUNS:
-            return self._relative() == other._relative()
-        shared = len(self._run_set & other._run_set)
+            first, second = ((notes - notes[:1]) % _MODULI for notes in (self._notes, other._notes))
+            return np.array_equal(first, second)
+        shared = len(self._runs & other._runs)
         return shared >= NEAR_COPY * smaller or self._aligned(other) >= SAME_NOTES
-
-    def _relative(self) -> tuple[list[int], ...]:
-        pitches = (self._pitches - self._pitches[:1]) % _OCTAVE
-        lengths = self._lengths - self._lengths[:1]
-        return pitches.tolist(), lengths.tolist(), self._chords.tolist()
 
     def _aligned(self, other: "Melody") -> float:
         """The share of the shorter beginning whose notes the other has too, all at one distance in
         place and pitch and with one ratio of durations.
         """
-        pitches, lengths = self._pitches[:BEGINNING], self._lengths[:BEGINNING]
-        sizes = len(pitches), min(len(other._pitches), BEGINNING)
+        first, second = self._notes[:BEGINNING, None], other._notes[None, :BEGINNING]
         # Of all pairs of two notes, shape (notes, notes of the other).
-        places = np.arange(sizes[1]) - np.arange(sizes[0])[:, None] + sizes[0]
-        intervals = (other._pitches[:BEGINNING] - pitches[:, None]) % _OCTAVE
-        ratios = (other._lengths[:BEGINNING] - lengths[:, None]) % _RATIOS
-        counts = np.bincount(((places * _OCTAVE + intervals) * _RATIOS + ratios).ravel())
-        return float(counts.max() / min(sizes))
+        distances = (second - first) % _MODULI @ (_MODULI[1], 1)
+        places = np.arange(second.shape[1]) - np.arange(len(first))[:, None] + len(first)
+        counts = np.bincount((places * _MODULI.prod() + distances).ravel())
+        return float(counts.max() / min(places.shape))
 
 
-def _runs(text: str) -> _Hashes:
+def _runs(text: str) -> _Numbers:
     """The hashes of the distinct runs of a text."""
-    return np.unique(_hashes(*_numbers(list(islice(music_words(text), MAX_WORDS)))))
+    return np.unique(_hashes(_notes(islice(music_words(text), MAX_WORDS))))
 
 
-def _hashes(pitches: _Hashes, lengths: _Hashes, chords: _Hashes) -> _Hashes:
-    """A hash of each run, which begins at a word."""
-    starts = np.arange(max(0, len(pitches) - RUN + 1))
-    hashes = np.zeros(len(starts), np.int64)
-    for place in range(RUN):
-        words = starts + place
-        interval = (pitches[words] - pitches[starts]) % _OCTAVE
-        for value in (interval, lengths[words] - lengths[starts], chords[words]):
-            hashes = hashes * _FACTOR + value  # modulo 2**64
+def _hashes(notes: _Numbers) -> _Numbers:
+    """A hash of each run of notes."""
+    if len(notes) < RUN:
+        return np.empty(0, np.int64)
+    runs = np.lib.stride_tricks.sliding_window_view(notes, RUN, axis=0).swapaxes(1, 2)
+    relative = (runs - runs[:, :1]) % _MODULI
+    hashes: _Numbers = relative.reshape(len(runs), -1) @ _FACTORS
     return hashes
 
 
-def _numbers(words: Sequence[str]) -> tuple[_Hashes, _Hashes, _Hashes]:
-    """Of each word the pitch class of its first note, the logarithm of its duration, and a number
-    for the intervals of its chord.
-    """
-    rows = np.zeros((3, len(words)), np.int64)
-    chord = [0]
-    for place, word in enumerate(words):
-        name, duration = _NAME.findall(word)[0]
-        if name != _CHORD_AGAIN:
-            chord = [_pitch_classes()[note] for note in name.strip("<>").split()]
-        intervals = [(pitch - chord[0]) % _OCTAVE for pitch in chord]
-        rows[:, place] = chord[0], _log_length(duration), crc32(bytes(intervals))
-    pitches, lengths, chords = rows
-    return pitches, lengths, chords
+def _notes(words: Iterable[str]) -> _Numbers:
+    """Pitch class and logarithm of the duration of each word, shape (words, 2)."""
+    return np.array([*map(_note, words)], np.int64).reshape(-1, 2)
 
 
 @cache
-def _pitch_classes() -> Mapping[str, int]:
-    """Dutch names → quarter tones above C."""
-    return {
-        name: int(2 * _SEMITONES[pitch.step] + 2 * pitch.alteration) % _OCTAVE
-        for name, pitch in note_names().items()
-    }
-
-
-@cache
-def _log_length(duration: str) -> int:
-    """The logarithm of a written duration, in steps that tell apart dots and tuplets."""
-    base, dots, scale = _DURATION_PARTS.findall(duration)[0]
-    length = _LONG[base] if base in _LONG else 1 / max(int(base), 1)
-    length *= 2 - 0.5 ** len(dots)
-    for operator, number in re.findall(r"([*/])(\d+)", scale):
-        length *= max(int(number), 1) ** (1 if operator == "*" else -1)
-    return round(_STEPS * log2(length))
+def _note(word: str) -> tuple[int, int]:
+    name, base, dots = _WORD.findall(word)[0]
+    pitch = note_names()[name]
+    quarters = int(2 * _SEMITONES[pitch.step] + 2 * pitch.alteration)
+    length = (2 - 0.5 ** len(dots)) / (_LONG.get(base) or max(int(base), 1))
+    return quarters, round(12 * log2(length))
