@@ -45,8 +45,16 @@ from music_evals.reports.run_metadata import (
     wall_seconds,
 )
 from music_evals.reports.sanitize import plain, reason
-from music_evals.scorers.items import TAGS, best_of_key, items_of, places_of_best
+from music_evals.scorers.items import (
+    LARGEST,
+    PLANNED,
+    TAGS,
+    best_of_key,
+    items_of,
+    places_of_best,
+)
 from music_evals.scorers.metrics.estimates import Estimate, Estimates, estimate
+from music_evals.scorers.metrics.sequences import sequence_interval
 from music_evals.scorers.metrics.written import ORIGINAL, original
 from music_evals.scorers.readers import ERROR, Status
 
@@ -247,6 +255,10 @@ def score_of(items: pd.DataFrame) -> Estimate | None:
     if "weight" in items:
         columns.append(items["weight"][is_counted].fillna(1).tolist())
     score = estimate(*columns)
+    if score and PLANNED in items and not items["stratum"].any():
+        facts = (int(items[name].iloc[0]) for name in (PLANNED, LARGEST))
+        low, high = sequence_interval(*columns[:3], *facts)
+        score = replace(score, low=low, high=high)
     if score is None or "is_unread" not in items:
         return score
     flags = items["is_unread"][is_counted].dropna()
