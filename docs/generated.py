@@ -3,12 +3,13 @@ docs/parameters.md, papers in CITATION.cff, the modules of a score in docs/archi
 scores of baselines in README.md and docs/what_a_score_rests_on.md.
 
 Each is between a line with ``begin NAME`` and a line with ``end``. ``python docs/generated.py``
-writes them anew.
+writes them anew, ``python docs/generated.py README.md`` that of one file.
 """
 
 import dataclasses
 import inspect
 import re
+import sys
 import typing
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -132,5 +133,5 @@ def updated(name: str) -> str:
 
 
 if __name__ == "__main__":
-    for name in PARTS:
+    for name in sys.argv[1:] or PARTS:
         (ROOT / name).write_text(updated(name), encoding="utf-8")
