@@ -1,24 +1,20 @@
-"""The scores of baselines on default data: parts of README.md and docs/what_a_score_rests_on.md.
+"""The scores of baselines on default data: a part of README.md.
 
-Each part ends with a seal, a checksum of its text and of the versions behind its figures. A figure
-that is changed by hand, and a new version of data, readers or tasks, break it.
+It ends with a seal, a checksum of its text and of the versions behind its figures. A figure that is
+changed by hand, and a new version of data, readers or tasks, break it.
 """
 
 import subprocess
 import tempfile
-from collections.abc import Sequence
-from functools import cache
 from hashlib import sha256
 from statistics import fmean
 
-from music_evals import benchmarks
 from music_evals.datasets_builders import builder
 from music_evals.evals.shared import declared_tasks
 from music_evals.reports.records import Records, read_records
 from music_evals.scorers import readers
 
 MODELS = ("chance", "majority", "reader")
-STIMULI = ("given", "none", "noise", "other")
 TITLES = {
     "muse": "MUSE from MIDI",
     "ziqi": "ZIQI-Eval",
@@ -27,11 +23,6 @@ TITLES = {
     "lilybench": "LilyBench",
 }
 _TARGETS = ("muse", "ziqi", "musictheorybench", "msu_textual", "lilybench")
-_ARMS = {
-    "reader": ("muse", "msu_textual", "lilybench_bar_count", "lilybench_metadata_qa"),
-    "majority": ("muse_syncopation", "ziqi_generation", "msu_textual"),
-    "chance": ("ziqi_generation",),
-}
 
 
 def seal(text: str) -> str:
@@ -41,19 +32,13 @@ def seal(text: str) -> str:
     return sha256("\n".join(map(str, facts)).encode()).hexdigest()[:12]
 
 
-@cache
 def _records() -> Records:
     """Run the baselines, as `music-evals run` does; minutes."""
     with tempfile.TemporaryDirectory() as logs:
         for model in MODELS:
-            _run(_TARGETS, model, logs)
-            _run(_ARMS[model], model, logs, "--arms", "all")
+            command = ["music-evals", "run", *_TARGETS, "--model", f"baseline/{model}"]
+            subprocess.run([*command, "--log-dir", logs, "--log-dir-allow-dirty"], check=True)
         return read_records(logs)
-
-
-def _run(targets: Sequence[str], model: str, logs: str, *options: str) -> None:
-    command = ["music-evals", "run", *targets, "--model", f"baseline/{model}", "--log-dir", logs]
-    subprocess.run([*command, "--log-dir-allow-dirty", *options], check=True)
 
 
 def baselines() -> str:
@@ -65,10 +50,7 @@ def baselines() -> str:
         "|---|---|---|---|",
     ]
     for name, title in TITLES.items():
-        runs = {
-            model: records.current(name, model=f"baseline/{model}", stimulus="given")
-            for model in MODELS
-        }
+        runs = {model: records.current(name, model=f"baseline/{model}") for model in MODELS}
         questions = sum(len(records.main[run]) for run in runs["chance"].index)
         cells = []
         for own in runs.values():
@@ -79,24 +61,4 @@ def baselines() -> str:
                 some = ", ".join(f"{score:.1f} in `{task}`" for task, score in scores.items())
                 cells.append(some or "does not answer")
         lines.append(f"| {title} ({questions}) | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def arms() -> str:
-    """Return the baselines' scores with each stimulus, in percent."""
-    records = _records()
-    lines = [
-        "| | questions | music | no music | noise | other music |",
-        "|---|---|---|---|---|---|",
-    ]
-    for model in reversed(MODELS):
-        runs = records.current(model=f"baseline/{model}")
-        for (name, task), group in runs.groupby(["benchmark", "task"], sort=False):
-            by_stimulus = dict(zip(group["stimulus"], group.index, strict=True))
-            if len(by_stimulus) > 1:
-                scores = [records.percent(by_stimulus[each]).value for each in STIMULI]
-                shown = " | ".join(f"{score:.1f}" for score in scores)
-                questions = len(records.main[by_stimulus["given"]])
-                title = f"{model}, {benchmarks.load(name).title} `{task}`"
-                lines.append(f"| {title} | {questions} | {shown} |")
     return "\n".join(lines)

@@ -1,6 +1,6 @@
 """The parts of pages that code and benchmark folders decide: costs in docs/models.md, parameters in
 docs/parameters.md, papers in CITATION.cff, the modules of a score in docs/architecture.md, and the
-scores of baselines in README.md and docs/what_a_score_rests_on.md.
+scores of baselines in README.md.
 
 Each is between a line with ``begin NAME`` and a line with ``end``. ``python docs/generated.py``
 writes them anew, ``python docs/generated.py README.md`` that of one file.
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from baseline_scores import arms, baselines, seal
+from baseline_scores import baselines, seal
 from ways import ways
 
 from music_evals import benchmarks
@@ -114,10 +114,8 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "CITATION.cff": references,
     "docs/architecture.md": ways,
     "README.md": baselines,
-    "docs/what_a_score_rests_on.md": arms,
 }
 """File → what makes its part."""
-SEALED = ("README.md", "docs/what_a_score_rests_on.md")  # their parts take long to make
 
 
 def updated(name: str) -> str:
@@ -127,7 +125,7 @@ def updated(name: str) -> str:
     end = re.search(r"\n+\S+ end.*\n", after)
     assert end, f"{name} has no line with the end of its part"
     part, ending = PARTS[name](), end[0]
-    if name in SEALED:
+    if name == "README.md":
         ending = f"\n<!-- end {seal(part)} -->\n"
     return before + mark + part + ending + after[end.end() :]
 

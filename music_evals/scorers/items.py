@@ -137,13 +137,10 @@ def sequence_of(items: Sequence[Item], metadata: Metadata) -> tuple[float, float
     is_plain = all(not item.stratum and item.weight == 1 for item in items)
     if PLANNED not in metadata or not items or not is_plain:
         return None
-    return sequence_interval(
-        [float(item.value or 0) for item in items],
-        [item.id for item in items],
-        [item.cluster for item in items],
-        int(metadata[PLANNED]),
-        int(metadata[LARGEST]),
-    )
+    names, clusters = zip(*((item.id, item.cluster) for item in items), strict=True)
+    values = [float(item.value or 0) for item in items]
+    planned, largest = int(metadata[PLANNED]), int(metadata[LARGEST])
+    return sequence_interval(values, names, clusters, planned, largest)
 
 
 _latest: list[tuple[Sequence[SampleScore], list[Item]]] = []

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
-from statistics import fmean
 
 from inspect_ai import Task, task_with
 from inspect_ai.dataset import MemoryDataset, Sample
@@ -63,16 +62,16 @@ def stopping_task(task: Task, rule: Rule) -> Task:
 
 
 def _scores_of(log: str, scorer: str) -> dict[str, float]:
-    """The values of a log's items."""
+    """The values of a log's items; of several epochs the last."""
     path = Path(log).expanduser()
     if not path.is_file():
         raise ValueError(f"stopping={log}: there is no such log; a width in points is accepted too")
-    values: dict[str, list[float]] = {}
+    values: dict[str, float] = {}
     for sample in read_eval_log(str(path)).samples or ():
         if score := (sample.scores or {}).get(scorer):
-            for item in counted_items(items_of(score, sample.id, sample.metadata)):
-                values.setdefault(item.id, []).append(item.value or 0.0)
-    return {item: fmean(own) for item, own in values.items()}
+            items = counted_items(items_of(score, sample.id, sample.metadata))
+            values |= {item.id: item.value or 0.0 for item in items}
+    return values
 
 
 class Stopping:
