@@ -616,6 +616,7 @@ def _run(
     if not is_complete:
         words.append(PARTIAL)
     is_published_test = is_complete and is_comparable and not is_alone
+    stopped = results.early_stopping.early_stops if results.early_stopping else []
     return params | {
         "params": {name: shown(name, value) for name, value in params.items()},
         "settings": fingerprint.settings,
@@ -633,7 +634,7 @@ def _run(
         "main_metric": about["main_metric"],
         "unread": nan if unread is None else unread,
         "has_reader": READER in models_by_role(log),
-        "errors": results.total_samples - results.completed_samples,
+        "errors": results.total_samples - results.completed_samples - len(stopped),
         **answer_facts(log, main),
         "seconds": wall_seconds(log),
         "reader_errors": int(main.get(ERROR, pd.Series()).notna().sum()),

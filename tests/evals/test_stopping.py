@@ -33,6 +33,7 @@ def test_a_run_stops_when_its_interval_is_narrow(tmp_path: Path) -> None:
     score = records.score(0)
     assert score
     assert score.low == logged.metrics["accuracy_low"].value
+    assert records.runs.at[0, "errors"] == 0
     assert records.runs.at[0, "condition"] == "stopping=40, in part"
 
 
