@@ -1,13 +1,15 @@
 """The parts of pages that code and benchmark folders decide: costs in docs/models.md, parameters in
-docs/parameters.md, papers in CITATION.cff, and the modules of a score in docs/architecture.md.
+docs/parameters.md, papers in CITATION.cff, the modules of a score in docs/architecture.md, and the
+scores of baselines in README.md.
 
 Each is between a line with ``begin NAME`` and a line with ``end``. ``python docs/generated.py``
-writes them anew.
+writes them anew, ``python docs/generated.py README.md`` that of one file.
 """
 
 import dataclasses
 import inspect
 import re
+import sys
 import typing
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from baseline_scores import baselines, seal
 from ways import ways
 
 from music_evals import benchmarks
@@ -166,6 +169,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "docs/parameters.md": parameters,
     "CITATION.cff": references,
     "docs/architecture.md": ways,
+    "README.md": baselines,
 }
 """File → what makes its part."""
 
@@ -176,9 +180,12 @@ def updated(name: str) -> str:
     before, mark, after = re.split(r"(?m)(^\S+ begin \w+.*\n+)", text)
     end = re.search(r"\n+\S+ end.*\n", after)
     assert end, f"{name} has no line with the end of its part"
-    return before + mark + PARTS[name]() + after[end.start() :]
+    part, ending = PARTS[name](), end[0]
+    if name == "README.md":
+        ending = f"\n<!-- end {seal(part)} -->\n"
+    return before + mark + part + ending + after[end.end() :]
 
 
 if __name__ == "__main__":
-    for name in PARTS:
+    for name in sys.argv[1:] or PARTS:
         (ROOT / name).write_text(updated(name), encoding="utf-8")

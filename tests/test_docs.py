@@ -23,6 +23,7 @@ from inspect_ai.log import read_eval_log
 from music_evals import benchmarks, scorers
 from music_evals.commands.main import app
 from music_evals.evals import registry
+from music_evals.scorers import readers
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -265,6 +266,19 @@ def test_the_tables_that_the_code_decides_are_up_to_date(monkeypatch: pytest.Mon
         shown = "".join(f", {number} {kind}" for kind, number in media.items())
         run = f"{requests} requests, {round(tokens, -3):,} tokens{shown}"
         assert not rows or f"| {run} |" in readme
+
+
+def test_figures_of_baselines_are_those_of_their_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A figure that is changed by hand breaks the seal, and so does another version of the data."""
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    made = runpy.run_path(str(ROOT / "docs" / "generated.py"))
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    part = re.search(r"<!-- begin \w+ -->\n+(.*?)\n<!-- end (\w+) -->", text, re.DOTALL)
+    assert part
+    assert made["seal"](part[1]) == part[2], "python docs/generated.py README.md"
+    assert made["seal"](part[1].replace("0", "1")) != part[2]
+    monkeypatch.setattr(readers, "VERSION", "0")
+    assert made["seal"](part[1]) != part[2]
 
 
 def test_the_architecture_lists_the_modules_that_a_score_passes() -> None:

@@ -47,8 +47,16 @@ from music_evals.reports.run_metadata import (
     wall_seconds,
 )
 from music_evals.reports.sanitize import plain, reason
-from music_evals.scorers.items import TAGS, best_of_key, items_of, places_of_best
+from music_evals.scorers.items import (
+    LARGEST,
+    PLANNED,
+    TAGS,
+    best_of_key,
+    items_of,
+    places_of_best,
+)
 from music_evals.scorers.metrics.estimates import Estimate, Estimates, estimate
+from music_evals.scorers.metrics.sequences import sequence_interval
 from music_evals.scorers.metrics.written import ORIGINAL, original
 from music_evals.scorers.readers import ERROR, Status
 
@@ -271,6 +279,10 @@ def score_of(items: pd.DataFrame) -> Estimate | None:
     if "weight" in items:
         columns.append(items["weight"][is_counted].fillna(1).tolist())
     score = estimate(*columns)
+    if score and PLANNED in items and not items["stratum"].any():
+        facts = (int(items[name].iloc[0]) for name in (PLANNED, LARGEST))
+        low, high = sequence_interval(*columns[:3], *facts)
+        score = replace(score, low=low, high=high)
     if score is None or "is_unread" not in items:
         return score
     flags = items["is_unread"][is_counted].dropna()
@@ -479,8 +491,9 @@ def _items(log: EvalLog, samples: Sequence[_Sample]) -> list[_Row]:
     _count_best(rows)
     main = [row for row in rows if row["is_main"]]
     if metric == ORIGINAL:
-        for row, is_original in zip(main, original([row["details"] for row in main]), strict=True):
-            row["value"] = float(is_original)
+        values = original([row["details"] for row in main])
+        for row, value in zip(main, values, strict=True):
+            row["value"] = value
     if not main:
         raise ValueError(f"none of its samples has a score of {main_scorer}")
     if all(isnan(row["value"]) for row in main):
@@ -607,6 +620,7 @@ def _run(
     if not is_complete:
         words.append(PARTIAL)
     is_published_test = is_complete and is_comparable and not is_alone
+    stopped = results.early_stopping.early_stops if results.early_stopping else []
     return params | {
         "params": {name: shown(name, value) for name, value in params.items()},
         "settings": fingerprint.settings,
@@ -624,7 +638,7 @@ def _run(
         "main_metric": about["main_metric"],
         "unread": nan if unread is None else unread,
         "has_reader": READER in models_by_role(log),
-        "errors": results.total_samples - results.completed_samples,
+        "errors": results.total_samples - results.completed_samples - len(stopped),
         **answer_facts(log, main),
         "seconds": wall_seconds(log),
         "reader_errors": int(main.get(ERROR, pd.Series()).notna().sum()),

@@ -10,8 +10,10 @@ reports are computed from items.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from math import isnan, nan
 from string import ascii_uppercase
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from inspect_ai.scorer import (
@@ -25,10 +27,15 @@ from inspect_ai.scorer import (
 )
 
 from music_evals.scorers.metrics.estimates import Estimate, estimate
+from music_evals.scorers.metrics.sequences import sequence_interval
 
 CLUSTERS = ("question", "score_id", "piece", "cluster")
 """Metadata that name the cluster of a sample; the first that a sample has is used."""
 
+PLANNED, LARGEST = "planned_clusters", "largest_cluster"
+"""Metadata of the samples of a run that may stop early: the number of clusters, and that of the
+samples of the largest.
+"""
 TAGS = "; "
 """What stands between the tags of a sample in its metadata ``tags``; a tag is ``KIND: NAME``."""
 _VALUES = {letter: value_to_float()(letter) for letter in (CORRECT, INCORRECT, PARTIAL, NOANSWER)}
@@ -55,6 +62,11 @@ class Item(NamedTuple):
         return float(self.details.get("weight", 1))
 
 
+def cluster_of(metadata: Metadata, sample_id: str | int | None) -> str:
+    """Return the cluster that the metadata of a sample name, or else its id."""
+    return str(next((metadata[name] for name in CLUSTERS if name in metadata), sample_id))
+
+
 def items_of(score: Score, sample_id: str | int | None, metadata: Metadata) -> list[Item]:
     """Return the items of a score.
 
@@ -64,7 +76,7 @@ def items_of(score: Score, sample_id: str | int | None, metadata: Metadata) -> l
         metadata: the sample's metadata.
     """
     details = score.metadata or {}
-    cluster = str(next((metadata[name] for name in CLUSTERS if name in metadata), sample_id))
+    cluster = cluster_of(metadata, sample_id)
     if "questions" in details:
         cluster = str(details.get("score_id", cluster))
         return [_question_item(row, cluster) for row in details["questions"]]
@@ -96,15 +108,39 @@ def _question_item(row: Metadata, cluster: str) -> Item:
     return Item(str(row["id"]), verdict, verdict is not None, cluster, "", row, *texts)
 
 
-def headline(items: Sequence[Item]) -> Estimate | None:
+def counted_items(items: Sequence[Item]) -> list[Item]:
+    """Return the items that count and have a value."""
+    return [item for item in items if item.counts and item.value is not None]
+
+
+def headline(items: Sequence[Item], metadata: Metadata = MappingProxyType({})) -> Estimate | None:
     """Return the main metric of items: the estimate over those that count and have a value; None
     without any.
+
+    The metadata are those of a sample; a run that may stop early has the interval of a sequence.
     """
-    counted = [item for item in items if item.counts and item.value is not None]
+    counted = counted_items(items)
+    if not counted:
+        return None
     values = [float(item.value or 0) for item in counted]
     facts = ((item.id, item.cluster, item.stratum, item.weight) for item in counted)
-    columns = zip(*facts, strict=True)
-    return estimate(values, *columns) if counted else None
+    score = estimate(values, *zip(*facts, strict=True))
+    if score and (ends := sequence_of(counted, metadata)):
+        score = replace(score, low=ends[0], high=ends[1])
+    return score
+
+
+def sequence_of(items: Sequence[Item], metadata: Metadata) -> tuple[float, float] | None:
+    """Return the interval of items in a run that may stop early; None in other runs, and for a
+    score that is no plain mean.
+    """
+    is_plain = all(not item.stratum and item.weight == 1 for item in items)
+    if PLANNED not in metadata or not items or not is_plain:
+        return None
+    names, clusters = zip(*((item.id, item.cluster) for item in items), strict=True)
+    values = [float(item.value or 0) for item in items]
+    planned, largest = int(metadata[PLANNED]), int(metadata[LARGEST])
+    return sequence_interval(values, names, clusters, planned, largest)
 
 
 _latest: list[tuple[Sequence[SampleScore], list[Item]]] = []

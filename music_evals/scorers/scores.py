@@ -203,7 +203,8 @@ def main_metric(name: str = "accuracy") -> Metric:
     """
 
     def compute(scores: SampleScores) -> Figures:
-        score = headline(all_items(scores))
+        metadata = scores[0].sample_metadata if scores else None
+        score = headline(all_items(scores), metadata or {})
         questions = score.n or 0 if score else 0
         return {**flatten({name: score}), "questions": questions}
 

@@ -10,6 +10,7 @@ Fréchet distance needs the sets themselves. A figure that is not defined is abs
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
+from itertools import islice
 from logging import getLogger
 from typing import Any
 
@@ -19,7 +20,7 @@ from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.encoders.lilybert import EncoderError, Pooling
-from music_evals.notation.lilypond.copies import NEAR_COPY, sketch
+from music_evals.notation.lilypond.copies import NEAR_COPY, music_words
 from music_evals.notation.midi.descriptors import Protocol
 from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.explanations import asks_of, code
@@ -51,6 +52,7 @@ from music_evals.scorers.scores import (
 from music_evals.scorers.written_pieces import Workbench, decoded, is_embedded
 
 RESAMPLES = 200  # bootstrap samples of an interval
+MAX_LOGGED = 1_000  # notes and chords of a piece in the log
 MAX_SHOWN = 1_200  # characters of LilyPond's messages in an explanation
 
 _log = getLogger(__name__)
@@ -60,8 +62,8 @@ Pieces = Sequence[Mapping[str, Any]]  # metadata of scores, one per piece
 
 @sample_metric
 def novelty(scores: SampleScores) -> Figures:
-    """The shares of pieces that are near-copies of others, and of those that are none, compile and
-    have notes.
+    """The shares of pieces that are near-copies of others, and of distinct pieces that are none,
+    compile and have notes.
 
     ``near_copies`` are copies of a demonstration or of a reference piece, ``repeated`` of another
     piece of the run, ``original_rate`` has the ends of its interval.
@@ -161,7 +163,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "has_notes": judged["has_notes"],
                     "prompt": str(state.sample_id),
                     "nearest": nearest,
-                    "sketch": sketch(judged["code"]),
+                    "music": [*islice(music_words(judged["code"]), MAX_LOGGED)],
                     "references": fits(dataset, reference, protocol),
                     "embedded_by": identity,
                     "embedding": vector,

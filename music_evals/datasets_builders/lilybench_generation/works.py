@@ -81,7 +81,7 @@ def split_works(
 
     Works that share a name, or whose texts are near-copies (`NEAR_COPY`), are on the same side. The
     side follows from the seed and the first of their names alone, so it stays the same when other
-    works are added. Transposed music is not recognised as a copy.
+    works are added.
     """
     from scipy.cluster.hierarchy import DisjointSet
 

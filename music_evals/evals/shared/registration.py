@@ -6,8 +6,9 @@ A task is a function of one argument, a frozen dataclass of its parameters::
     def syncopation(params: MuseParameters) -> Task: ...
 
 `task` gives it the dataclass's signature, so that Inspect takes ``-T name=value`` and logs the
-defaults. It checks the arguments against the annotations, and registers the task: as
-``muse_syncopation`` in the package, as ``syncopation`` if Inspect loads the file ``evals/muse.py``.
+defaults, and ``stopping`` (see `evals.shared.stopping`). It checks the arguments against the
+annotations, and registers the task: as ``muse_syncopation`` in the package, as ``syncopation`` if
+Inspect loads the file ``evals/muse.py``.
 """
 
 import inspect
@@ -21,6 +22,7 @@ from inspect_ai import Task
 from music_evals.evals.shared.garbage_collection import collect_rarely, collection_paused
 from music_evals.evals.shared.levels import all_levels, is_of_all_levels
 from music_evals.evals.shared.parameters import ParameterError, check_parameters
+from music_evals.evals.shared.stopping import Rule, stopping_task
 from music_evals.notation.extras import MissingLibraryError
 
 P = TypeVar("P")
@@ -40,12 +42,14 @@ def registered(function: Callable[[P], Task], name: str) -> Callable[..., Task]:
     (parameters,) = (hint for name, hint in get_type_hints(function).items() if name != "return")
 
     @wraps(function)
-    def make_task(**arguments: Any) -> Task:
+    def make_task(*, stopping: Rule | None = None, **arguments: Any) -> Task:
         try:
             with collection_paused():
                 values = check_parameters(parameters, arguments)
                 make = partial(all_levels, function) if is_of_all_levels(values) else function
                 made = make(values)
+                if stopping is not None:
+                    made = stopping_task(made, stopping)
         except ParameterError:
             raise
         except (ValueError, MissingLibraryError) as error:
@@ -53,5 +57,8 @@ def registered(function: Callable[[P], Task], name: str) -> Callable[..., Task]:
         collect_rarely(made)
         return made
 
-    make_task.__signature__ = inspect.signature(parameters).replace(return_annotation=Task)  # type: ignore[attr-defined]
+    signature = inspect.signature(parameters)
+    stopping = inspect.signature(make_task, follow_wrapped=False).parameters["stopping"]
+    names = [*signature.parameters.values(), stopping]
+    make_task.__signature__ = signature.replace(parameters=names, return_annotation=Task)  # type: ignore[attr-defined]
     return inspect_ai.task(name=name)(make_task)

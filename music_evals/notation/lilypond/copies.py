@@ -4,19 +4,20 @@ Conventions: a piece is its LilyPond text, and only its music counts. A word is 
 with its duration (``cis4.``), or a whole chord. Rests are left out, since all music has long ones.
 Octave marks are left out, so that relative and absolute octaves compare equal. Comments, headers,
 strings, markups and lyrics in braces, layout, articulation and white space make no difference, nor
-do the language of note names and whether a repeated duration is written. A share is that of the
-distinct runs of `RUN` words, and lies between 0 and 1.
+do the language of note names and whether a repeated duration or chord is written. A share is that
+of the distinct runs of `RUN` words, and lies between 0 and 1. Runs are compared by their intervals
+and by the ratios of their durations, so key and note values make no difference either; of a chord,
+the first note counts.
 
-A copy in another key, in other note values, or with its voices in another order bar by bar is not
-recognised.
+A copy with its voices in another order bar by bar is not recognised.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice, starmap
+from math import log2
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -34,14 +35,20 @@ RUN = 8  # words in a row that are compared
 NEAR_COPY = 0.5
 """Share from which on a piece is called a near-copy.
 
-Among 807 pieces of the Mutopia Project, 17 reach it: 16 are the same music in another version or
-edition, one is a canon on the same bass. Pieces of different music share 0.15 at most. By scales
-and repeated notes, 2 of 2,401 excerpts of 40 notes reach 0.5 by accident, and 4 of 2,280 excerpts
-of 24 notes.
+Among 819 pieces of the Mutopia Project, 19 reach it: 15 are the same music in another version, key
+or edition, four are on the same bass or chorale as another. Pieces of different music share 0.25 at
+most. By scales, arpeggios and repeated notes, 1.2% of 2,431 excerpts of 40 notes reach 0.5 in a
+piece by another composer.
 """
 MAX_WORDS = 50_000  # words of a text that are read
 LEAST_RUNS = 16  # a text with fewer distinct runs is too short or too uniform to compare
-SKETCH = 256  # hashes of a text that stand for it in a log
+BEGINNING = 64  # words that are compared note by note
+SAME_NOTES = 0.65
+"""Share of notes from which on two beginnings are one piece with some notes changed.
+
+With every eighth note changed, 2,454 excerpts of the Mutopia Project keep 0.78 or more. Excerpts by
+two composers, of 28 to 300 notes, have 0.60 at most in 72,468 pairs.
+"""
 
 _NOT_MUSIC = frozenset(
     (
@@ -60,12 +67,20 @@ _PITCHES_AFTER: Mapping[str, int] = {
 _OCTAVES = frozenset("',=!?")  # between a note's name and its duration
 _CHORD_ENDS = frozenset({">", "{", "}", "<<", ">>"})
 _RESTS = frozenset({"r", "R", "s"})
+_SEMITONES = (0, 2, 4, 5, 7, 9, 11)  # of the steps C to B
+_WORD = re.compile(r"([a-z]+)[^>]*?>?(\d+|\\[a-z]+)(\.*)")  # first note, duration, dots
+_LONG: Mapping[str, float] = {"\\breve": 1 / 2, "\\longa": 1 / 4, "\\maxima": 1 / 8}
+_MODULI = np.array([24, 37])
+"""Of intervals, in quarter tones, and of ratios of durations, of which twelve steps are a half; the
+usual ratios differ.
+"""
+_FACTORS = 6364136223846793005 ** np.arange(2 * RUN)  # modulo 2**64; D. E. Knuth, MMIX
 _CHORD_AGAIN = "q"
 _DURATION = re.compile(
     r"\s*(?:[0-9]{1,4}|\\(?:breve|longa|maxima)\b)(?:\s*\.)*(?:\s*[*/]\s*[0-9]{1,4})*"
 )
 
-_Hashes = npt.NDArray[np.int64]
+_Numbers = npt.NDArray[np.int64]
 
 
 def music_words(text: str) -> Iterator[str]:
@@ -74,7 +89,7 @@ def music_words(text: str) -> Iterator[str]:
     """
     tokens = tokenize(text)
     names = _dutch_names(DEFAULT)
-    duration = "4"
+    duration, chord = "4", ""
     index = passed = 0
     while index < len(tokens):
         token = tokens[index]
@@ -86,6 +101,10 @@ def music_words(text: str) -> Iterator[str]:
             index = _after_command(tokens, index)
             continue
         word, index = _note_or_chord(tokens, index, names)
+        if word == _CHORD_AGAIN:
+            word = chord
+        elif word.startswith("<"):
+            chord = word
         if word and passed:
             passed -= 1
         elif word:
@@ -184,7 +203,7 @@ class CopyIndex:
             if size >= LEAST_RUNS
         )
 
-    def _common(self, runs: _Hashes) -> npt.NDArray[np.int64]:
+    def _common(self, runs: _Numbers) -> npt.NDArray[np.int64]:
         """How many of the runs each piece has."""
         first, last = (np.searchsorted(self._runs, runs, side) for side in ("left", "right"))
         counts = np.zeros(len(self._ids), np.int64)
@@ -197,42 +216,68 @@ def _largest(shares: Iterable[tuple[str, float]]) -> Nearest | None:
     return max(starmap(Nearest, shares), key=lambda nearest: nearest.share, default=None)
 
 
-def sketch(text: str) -> list[int]:
-    """Return the smallest hashes of a text's runs, in order; of a text with too few runs the hash
-    of all its music.
+class Melody:
+    """The words of a piece, see `music_words`, ready to be compared with those of others.
 
     Example:
-        >>> sketch("{ c'4 d' }") == sketch("{ c''4 d''4 } % again")
-        True
+        >>> in_c, in_d = Melody(["c4", "e4", "g2"]), Melody(["d8", "fis8", "a4"])
+        >>> in_c.is_like(in_d), in_c.is_like(Melody(["c4", "e4", "a2"]))
+        (True, False)
     """
-    runs = _runs(text)
-    if len(runs) < LEAST_RUNS:
-        return [crc32(" ".join(islice(music_words(text), MAX_WORDS)).encode())]
-    return sorted(runs.tolist())[:SKETCH]
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._notes = _notes(words)
+        self._runs = frozenset(_hashes(self._notes).tolist())
+
+    def is_like(self, other: "Melody") -> bool:
+        """Whether one of two pieces has most of the other's runs or, note by note, of its notes.
+
+        Pieces with fewer than `LEAST_RUNS` runs are alike if all their intervals and ratios of
+        durations are equal.
+        """
+        smaller = min(len(self._runs), len(other._runs))
+        if smaller < LEAST_RUNS:
+            first, second = ((notes - notes[:1]) % _MODULI for notes in (self._notes, other._notes))
+            return np.array_equal(first, second)
+        shared = len(self._runs & other._runs)
+        return shared >= NEAR_COPY * smaller or self._aligned(other) >= SAME_NOTES
+
+    def _aligned(self, other: "Melody") -> float:
+        """The share of the shorter beginning whose notes the other has too, all at one distance in
+        place and pitch and with one ratio of durations.
+        """
+        first, second = self._notes[:BEGINNING, None], other._notes[None, :BEGINNING]
+        # Of all pairs of two notes, shape (notes, notes of the other).
+        distances = (second - first) % _MODULI @ (_MODULI[1], 1)
+        places = np.arange(second.shape[1]) - np.arange(len(first))[:, None] + len(first)
+        counts = np.bincount((places * _MODULI.prod() + distances).ravel())
+        return float(counts.max() / min(places.shape))
 
 
-def contained(text: Sequence[int], other: Sequence[int]) -> float:
-    """Return the share of a text that another contains, estimated from the sketches of both.
-
-    The hashes of the one that lie within the range of the other's sketch are a random sample of it.
-
-    Source: A. Z. Broder, "On the resemblance and containment of documents" (SEQUENCES 1997),
-    section 3.
-
-    Example:
-        >>> contained([2, 5, 7], [2, 3, 7]), contained([2, 5], [])
-        (0.6666666666666666, 0.0)
-    """
-    is_whole = len(other) < SKETCH
-    compared = [run for run in text if is_whole or run <= other[-1]]
-    return len({*compared} & {*other}) / max(len(compared), 1)
-
-
-def _runs(text: str) -> _Hashes:
+def _runs(text: str) -> _Numbers:
     """The hashes of the distinct runs of a text."""
-    words = list(islice(music_words(text), MAX_WORDS))
-    runs = {
-        crc32(" ".join(words[start : start + RUN]).encode())
-        for start in range(len(words) - RUN + 1)
-    }
-    return np.fromiter(runs, np.int64, len(runs))
+    return np.unique(_hashes(_notes(islice(music_words(text), MAX_WORDS))))
+
+
+def _hashes(notes: _Numbers) -> _Numbers:
+    """A hash of each run of notes."""
+    if len(notes) < RUN:
+        return np.empty(0, np.int64)
+    runs = np.lib.stride_tricks.sliding_window_view(notes, RUN, axis=0).swapaxes(1, 2)
+    relative = (runs - runs[:, :1]) % _MODULI
+    hashes: _Numbers = relative.reshape(len(runs), -1) @ _FACTORS
+    return hashes
+
+
+def _notes(words: Iterable[str]) -> _Numbers:
+    """Pitch class and logarithm of the duration of each word, shape (words, 2)."""
+    return np.array([*map(_note, words)], np.int64).reshape(-1, 2)
+
+
+@cache
+def _note(word: str) -> tuple[int, int]:
+    name, base, dots = _WORD.findall(word)[0]
+    pitch = note_names()[name]
+    quarters = int(2 * _SEMITONES[pitch.step] + 2 * pitch.alteration)
+    length = (2 - 0.5 ** len(dots)) / (_LONG.get(base) or max(int(base), 1))
+    return quarters, round(12 * log2(length))

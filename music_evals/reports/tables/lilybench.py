@@ -191,6 +191,6 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     )
 
 
-def _rate(pieces: Pieces, run: int, *, of: Callable[[Sequence[Any]], Iterable[bool]]) -> Cell:
-    """The share of a run's pieces that are something."""
+def _rate(pieces: Pieces, run: int, *, of: Callable[[Sequence[Any]], Iterable[float]]) -> Cell:
+    """The mean of a value of a run's pieces."""
     return percent(written.rate(pieces[run], [*of(pieces[run])]))

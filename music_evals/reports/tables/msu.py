@@ -26,6 +26,7 @@ from music_evals.reports.tables.common import (
 )
 from music_evals.scorers.judge import LATE
 from music_evals.scorers.metrics.accuracy import joint_agreement, level_success, unanimity
+from music_evals.scorers.metrics.calibration import corrected_mean, youden
 from music_evals.scorers.metrics.estimates import Estimate, Estimates
 from music_evals.scorers.metrics.paired import mcnemar
 
@@ -38,6 +39,8 @@ _AGREEMENTS = (
     "Krippendorff's α",
     "Judges and rules",
     "Judges and people",
+    "Corrected by people",
+    "Youden's J",
     "McNemar p",
     "Pearson's r",
 )
@@ -176,6 +179,11 @@ def agreement(items: pd.DataFrame) -> Estimates:
         p = mcnemar(pairs.count((1, 0)), pairs.count((0, 1)))
         figures["McNemar p"] = Estimate(p, decimals=P_DECIMALS)
         verdicts, labels = zip(*pairs, strict=True)
+        judged = items[questions.map(lambda one: one["verdict"] is not None)]
+        every, people = ([one[name] for one in judged["details"]] for name in ("verdict", "human"))
+        corrected = corrected_mean(every, people, judged["cluster"].tolist())
+        figures["Corrected by people"] = percent(corrected)
+        figures["Youden's J"] = percent(youden(verdicts, labels))
         if len({*verdicts}) == len({*labels}) == 2:
             from scipy.stats import pearsonr
 

@@ -8,12 +8,13 @@ Source: arXiv 2606.08722, section 3.3. Novelty and the intervals are beyond the 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from math import exp, inf, isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from music_evals.notation.lilypond.copies import NEAR_COPY, contained
+from music_evals.notation.lilypond.copies import NEAR_COPY, Melody
 from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.scorers.metrics.estimates import Estimate, estimate, share
 from music_evals.scorers.metrics.resampling import Floats
@@ -39,27 +40,38 @@ def near_copies(pieces: Pieces) -> Estimate | None:
     return share(sum(flags) / len(flags), len(flags))
 
 
-def repeated(pieces: Pieces) -> list[bool]:
-    """Return of each piece whether it is a near-copy of another piece of the same run."""
-    sketches = [piece["sketch"] for piece in pieces]
-    flags = []
-    for number, own in enumerate(sketches):
-        others = sketches[:number] + sketches[number + 1 :]
-        flags.append(any(contained(own, other) >= NEAR_COPY for other in others))
-    return flags
-
-
-def original(pieces: Pieces) -> list[bool]:
-    """Return of each piece whether it compiles, has notes, and is a near-copy of no other piece.
-
-    Other pieces are the demonstrations, the references, and those of the same run.
+def versions(pieces: Pieces) -> list[int]:
+    """Return of each piece how many others of the same run are the same music, see
+    `Melody.is_like`: in another key, in other note values, or with few notes changed.
     """
-    flags = []
-    for piece, is_copy in zip(pieces, repeated(pieces), strict=True):
+    melodies = [Melody(piece["music"]) for piece in pieces]
+    counts = [0] * len(pieces)
+    for first, second in combinations(range(len(pieces)), 2):
+        if melodies[first].is_like(melodies[second]):
+            counts[first] += 1
+            counts[second] += 1
+    return counts
+
+
+def repeated(pieces: Pieces) -> list[float]:
+    """Return 1 for each piece that is the same music as another piece of the same run, else 0."""
+    return [float(count > 0) for count in versions(pieces)]
+
+
+def original(pieces: Pieces) -> list[float]:
+    """Return 1 for each piece that compiles, has notes, and is a near-copy of no demonstration or
+    reference, else 0; n versions of one piece have 1/n each.
+    """
+    is_new = []
+    for piece in pieces:
         shares = [share for _, share in piece["nearest"].values()]
-        is_new = not is_copy and max(shares, default=0.0) < NEAR_COPY
-        flags.append(bool(piece["compiles"] and piece["has_notes"] and is_new))
-    return flags
+        is_copy = max(shares, default=0.0) >= NEAR_COPY
+        is_new.append(bool(piece["compiles"] and piece["has_notes"] and not is_copy))
+    values = [0.0] * len(pieces)
+    new = [place for place, flag in enumerate(is_new) if flag]
+    for place, count in zip(new, versions([pieces[place] for place in new]), strict=True):
+        values[place] = 1 / (1 + count)
+    return values
 
 
 def likeness(pieces: Pieces, reference: Mapping[str, Any]) -> Estimate | None:
@@ -108,6 +120,6 @@ def embedded(pieces: Pieces) -> list[Mapping[str, Any]]:
     return [piece for piece in pieces if piece["embedded_by"]]
 
 
-def rate(pieces: Pieces, flags: Sequence[bool]) -> Estimate | None:
-    """Return the share of pieces with a flag; pieces to the same prompt are one item."""
-    return estimate([*map(float, flags)], [piece["prompt"] for piece in pieces])
+def rate(pieces: Pieces, values: Sequence[float]) -> Estimate | None:
+    """Return the mean of the pieces' values; pieces to the same prompt are one item."""
+    return estimate(values, [piece["prompt"] for piece in pieces])

@@ -4,8 +4,10 @@ import random
 import re
 import tomllib
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,10 +17,9 @@ from music_evals.notation.lilypond.copies import (
     NEAR_COPY,
     RUN,
     CopyIndex,
+    Melody,
     Nearest,
-    contained,
     music_words,
-    sketch,
 )
 from music_evals.notation.lilypond.source import read_text
 from tests.notation.lilypond.conftest import MUTOPIA, needs_mutopia
@@ -133,13 +134,57 @@ def test_real_pieces() -> None:
     assert index.shares(elise)["minuet"] < 0.05
 
 
-def test_a_sketch_estimates_what_an_index_counts() -> None:
-    rng = random.Random(0)
-    notes = [f"{rng.choice('cdefgab')}{rng.choice((4, 8))}" for _ in range(4_000)]
-    first = " ".join(notes[:2_000])
-    for shared in (0, 500, 1_000, 1_500, 2_000):
-        second = " ".join(notes[2_000 - shared : 4_000 - shared])
-        (share,) = CopyIndex({"first": first}).shares(second).values()
-        assert contained(sketch(second), sketch(first)) == pytest.approx(share, abs=0.12)
-    assert contained(sketch("c4 d e"), sketch("c4 d e")) == 1
-    assert contained(sketch("c4 d e"), sketch("c4 d f")) == 0
+def in_key(words: list[str], semitones: int) -> list[str]:
+    """Melody in another key, by the names of a keyboard."""
+    names = ["c", "cis", "d", "ees", "e", "f", "fis", "g", "gis", "a", "bes", "b"]
+
+    def moved(word: str) -> str:
+        name, duration = re.fullmatch(r"([a-z]+)(.*)", word).groups()  # type: ignore[union-attr]
+        return names[(names.index(name) + semitones) % 12] + duration
+
+    return [moved(word) for word in words]
+
+
+def test_seven_keys_of_a_piece_are_one_piece() -> None:
+    words = tune(1, 64)
+    for semitones in (1, 2, 4, 5, 7, 9, 11):
+        other = in_key(words, semitones)
+        assert Melody(words).is_like(Melody(other))
+        assert CopyIndex({"tune": score(words)}).nearest(score(other)) == Nearest("tune", 1.0)
+    slower = [re.sub(r"\d+", lambda number: str(2 * int(number[0])), word) for word in words]
+    assert Melody(words).is_like(Melody(slower))
+
+
+@pytest.mark.parametrize("notes", [40, 64, 300])
+def test_a_piece_with_every_eighth_note_changed_is_the_same_piece(notes: int) -> None:
+    for seed in range(30):
+        words, changed = tune(seed, notes), tune(seed, notes)
+        for place in random.Random(seed).sample(range(notes), notes // 8):
+            changed[place] = tune(1000 + place)[0]
+        assert Melody(words).is_like(Melody(in_key(changed, 2)))
+        assert not Melody(words).is_like(Melody(tune(seed + 500, notes)))
+
+
+def test_short_pieces_are_one_if_all_notes_are() -> None:
+    short = Melody([*music_words("c4 d e")])
+    for text, same in (
+        ("d4 e fis", True),
+        ("d8 e fis", True),
+        ("c4 d f", False),
+        ("c4 d e8", False),
+    ):
+        assert short.is_like(Melody([*music_words(text)])) == same
+    assert Melody([]).is_like(Melody([]))
+    assert not Melody([]).is_like(short)
+
+
+def test_default_reference_pieces_are_all_distinct() -> None:
+    """The reference pieces of the test and of other styles in the golden data."""
+    folder = Path(__file__).parents[2] / "golden" / "data" / "generation"
+    texts: list[str] = []
+    for path in folder.glob("music21-*/*.parquet"):
+        texts += pq.read_table(path)["text"].to_pylist()
+    assert len(texts) == 24
+    melodies = [Melody([*music_words(text)]) for text in texts]
+    for first, second in combinations(melodies, 2):
+        assert not first.is_like(second)
