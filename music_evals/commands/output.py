@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from typer import BadParameter, Option
 
 from music_evals.datasets_builders.progress import counting_pieces
@@ -126,18 +127,24 @@ def show_table(table: "ReportTable") -> None:
     """Print a table as wide as the terminal: columns are left out, and no letter of a number.
 
     First those go that the table calls optional, then others from the right; the first three and
-    the first with numbers stay.
+    the first with numbers stay. A table in lines loses its optional columns before text is folded.
     """
     console = Console()
     left_out: list[str] = []
     first_number = [*table.is_numeric(), True].index(True)
     others = [name for name in table.columns[3:] if name not in table.columns[first_number:][:1]]
+    shown = table
     for name in dict.fromkeys([*table.optional, *reversed(others)]):
-        if table.without(*left_out).least_width() <= console.width:
+        is_optional = name in table.optional
+        is_folded = not (table.in_lines and is_optional)
+        if shown.width(is_folded=is_folded) <= console.width:
             break
-        left_out.append(name)
-    shown = table.without(*left_out)
-    Console(width=max(console.width, shown.least_width())).print(shown.to_rich())
+        left_out += [name] * (name in table.columns)
+        shown = table.without(*left_out)
+    width = max(console.width, shown.width(is_folded=True))
+    console.print(Text(table.title, style="bold"))
+    Console(width=width).print(shown.to_rich(width))
+    console.print(*map(Text, table.shown_notes()), sep="\n")
     if left_out:
         say(f"Not shown at this width: {', '.join(left_out)}.")
     say("")

@@ -2,11 +2,10 @@
 
 from typing import Annotated
 
-from rich.console import Console
 from typer import Argument, Option
 
 from music_evals import benchmarks
-from music_evals.commands.output import errors_in_a_line, plain_name
+from music_evals.commands.output import errors_in_a_line, plain_name, show_table
 
 
 def power(
@@ -34,4 +33,4 @@ def power(
         records = read_records(logs, defaults=defaults_of) if logs else None
         if records and not len(records.runs):
             raise ValueError(f"no log in {', '.join(logs or [])} could be used")
-        Console().print(power_table(tasks, points, records).to_rich())
+        show_table(power_table(tasks, points, records))

@@ -745,7 +745,7 @@ def show_scores(folder: str | list[str], limit: int | None, model: str = "") -> 
     if not table.rows:
         return
     if limit is not None:
-        table = replace(table, title=f"{table.title}, limited by --limit {limit}")
+        table = replace(table, title=f"{table.title}, of the first {limit} questions (--limit)")
     show_table(table)
     others = sorted({*records.runs["model"]} - {model}) if model else []
     if others:
