@@ -272,8 +272,7 @@ def _check_columns(tables: "Sequence[Table]", columns: str) -> None:
     headings = _headings(columns)
     if any(choose_columns(table, headings) for table in tables):
         return
-    known = dict.fromkeys(chain.from_iterable(table.columns for table in tables))
-    names = {name.casefold(): name for name in known}
+    names = {name.casefold() for table in tables for name in table.columns}
     unknown = [name for name in headings if name.strip().casefold() not in names]
     problem = f"no table has {', '.join(unknown)}" if unknown else "no table has all of these"
     there = [f"\n  {table.name}: {', '.join(table.columns)}" for table in tables]

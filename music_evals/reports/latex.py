@@ -39,8 +39,8 @@ def choose_columns(table: Table, headings: Iterable[str]) -> Table | None:
 def latex(table: Table, width: float = TEXT_WIDTH) -> str:
     """Return a table as LaTeX, which needs the packages array, booktabs and threeparttable.
 
-    Text is folded. If that is not enough, the table's optional columns are left out; then its other
-    columns go on below, behind the columns that name the rows.
+    Text is folded. Columns of numbers that do not fit go on below, behind the columns that name the
+    rows; if these leave no room, the table's optional columns are left out.
 
     Args:
         table: of the report.
@@ -48,14 +48,14 @@ def latex(table: Table, width: float = TEXT_WIDTH) -> str:
     """
     shown, left_out = table.measured_first(), list[str]()
     for name in table.optional:
-        if _least(shown) <= width:
+        if max(map(_least, _blocks(shown, width))) <= width:
             break
         left_out += [name] * (name in shown.columns)
         shown = shown.without(name)
-    blocks = [
-        (block, block.is_numeric(), [each - _GAP for each in fitted_widths(_widths(block), width)])
-        for block in _blocks(shown, width)
-    ]
+    blocks = []
+    for block in _blocks(shown, width):
+        widths = [each - _GAP for each in fitted_widths(_widths(block), width)]
+        blocks.append((block, block.is_numeric(), widths))
     return _template().render(table=shown, blocks=blocks, left_out=left_out, on_screens=_ON_SCREENS)
 
 

@@ -21,6 +21,7 @@ from music_evals.reports.summary import (
     aggregate,
     aggregates,
     chosen,
+    part_notes,
     whole_models,
     with_music,
 )
@@ -87,7 +88,7 @@ def ranking_table(means: Sequence[Aggregate], sections: Sequence[str]) -> Table:
         rows.append([rank, model, suites.get(model), *own])
         kinds.append(FLOOR if model.startswith(BASELINE) else MEASURED)
     lines = [*notes("suite")] if suites else []
-    lines += notes("site")[-2:]
+    lines += [*part_notes(means), *notes("site")[-2:]]
     columns = ("Rank", "Model", _NORMALISED, *sections)
     return Table("overview", "Scores by benchmark, in percent", columns, rows, lines, kinds)
 

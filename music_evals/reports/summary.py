@@ -97,7 +97,7 @@ class Aggregate:
             return None
         part = "" if self.runs["is_complete"].all() else PARTIAL
         if len(self.runs) < self._all_tasks:
-            part = f"{len(self.runs)} of {self._all_tasks} tasks"
+            part = f"{self.tasks} tasks"
         return replace(self.score, mark="" if self.is_quality else "‡", name=part)
 
 
@@ -265,7 +265,7 @@ def summary_table(records: Records) -> Table:
     run_lines = run_notes(records.current())
     replaced = [line for line in run_lines if re.search(" runs alike|^Answer collapse", line)]
     kinds = [FLOOR if str(row[0]).startswith(BASELINE) else MEASURED for row in rows]
-    lines = [*notes("summary"), *lines, *replaced]
+    lines = [*notes("summary"), *part_notes(means), *lines, *replaced]
     return Table(
         "summary",
         title,
@@ -275,6 +275,12 @@ def summary_table(records: Records) -> Table:
         kinds,
         optional=("On data", "Asked with", "Tasks", "Gain", "Normalised"),
     )
+
+
+def part_notes(means: Sequence[Aggregate]) -> Sequence[str]:
+    """Return the note on scores of a part, if there are any."""
+    scores = [mean.shown_score for mean in means if mean.section != SUITE]
+    return notes("part") if any(score and score.name for score in scores) else ()
 
 
 def chosen(runs: pd.DataFrame) -> pd.DataFrame:

@@ -225,14 +225,14 @@ class Table:
         ordered = self.measured_first()
         numeric = ordered.is_numeric()
         widths = fitted_widths(self._widths(), width - self._rules())
-        for column, is_number in zip(self.columns, numeric, strict=True):
-            heading = column.replace(" ", "\n") if is_number and not self.in_lines else column
+        for column, is_number, least in zip(self.columns, numeric, widths, strict=True):
             table.add_column(
-                Text(heading), justify="right" if is_number else "left", overflow="fold"
+                Text(self._heading(column, is_number)),
+                justify="right" if is_number else "left",
+                overflow="fold",
+                min_width=int(least),  # `no_wrap` alone lets a narrow terminal cut a number
+                max_width=int(least),
             )
-        for column, least in zip(table.columns, widths, strict=True):
-            # `no_wrap` alone lets a narrow terminal cut a number.
-            column.min_width = column.max_width = int(least)
         for row in ordered.rows:
             texts = [
                 self._cell(cell) if is_number else fold(self._cell(cell), int(least))
@@ -250,6 +250,9 @@ class Table:
         number = len(self.columns)
         return 2 * (number - 1) if self.in_lines else 3 * number + 1
 
+    def _heading(self, column: str, is_number: bool) -> str:
+        return column.replace(" ", "\n") if is_number and not self.in_lines else column
+
     def _cell(self, cell: Cell) -> str:
         if not self.in_lines:
             return _stacked(cell)
@@ -261,9 +264,7 @@ class Table:
         for column, numeric, cells in zip(
             self.columns, self.is_numeric(), self._by_column(), strict=True
         ):
-            texts = [column, *map(self._cell, cells)]
-            if numeric and not self.in_lines:
-                texts[0] = column.replace(" ", "\n")
+            texts = [self._heading(column, numeric), *map(self._cell, cells)]
             natural = max(map(len, "\n".join(texts).splitlines()), default=1)
             pieces = max(map(len, _PIECES.findall(" ".join(texts))), default=1)
             widths.append((natural, natural if numeric else min(pieces, natural, _LONGEST_PIECE)))
@@ -323,10 +324,13 @@ _ENDS = ("", " low", " high", " n")
 
 
 def _stacked(cell: Cell) -> str:
-    """A cell with its interval in a second line, so that wide tables fit in a terminal."""
+    """A cell with what it is, and its interval, in lines below, so that wide tables fit in a
+    terminal.
+    """
     if not isinstance(cell, Estimate):
         return text(cell)
-    return "\n".join(filter(None, [number(cell) + cell.mark, interval(cell)]))
+    ends = interval(replace(cell, name=""))
+    return "\n".join(filter(None, [number(cell) + cell.mark, cell.name, ends]))
 
 
 def _digits(cell: Estimate, value: float) -> str:

@@ -117,11 +117,16 @@ def _cells(
 
 def _common(cells: Sequence[Mapping[str, Cell]]) -> dict[str, str]:
     """What all rows have, by heading; an empty text where none has any."""
-    texts = {
-        name: {number(row[name]) if isinstance(row[name], Estimate) else row[name] for row in cells}
-        for name in _OF_ALL
-    }
-    return {name: own.pop() or "" for name, own in texts.items() if len(own) == 1}
+    common = {}
+    for name in _OF_ALL:
+        texts = {_word(row[name]) for row in cells}
+        if len(texts) == 1:
+            common[name] = texts.pop()
+    return common
+
+
+def _word(cell: Cell) -> str:
+    return number(cell) if isinstance(cell, Estimate) else cell or ""
 
 
 def _short_names(models: pd.Series) -> dict[str, str]:
