@@ -643,14 +643,12 @@ def conditions(
     """Make the tasks under each condition; a condition that a task refuses is left out, with the
     reason.
     """
-    from inspect import signature
-
     from music_evals.datasets_builders.dataset_io import FetchError
-    from music_evals.evals.registry import MODULES
+    from music_evals.evals.registry import MODULES, defaults_of
     from music_evals.shards.running import Asked
 
     functions = {task: getattr(MODULES[task.benchmark], task.name) for task, _ in chosen}
-    accepted = {task: signature(function).parameters for task, function in functions.items()}
+    accepted = {task: defaults_of(task.benchmark, task.name) for task in functions}
     names = {name for parameters in accepted.values() for name in parameters}
     if unknown := sorted(set(arguments) - names):
         raise BadParameter(

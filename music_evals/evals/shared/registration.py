@@ -8,10 +8,17 @@ A task is a function of one argument, a frozen dataclass of its parameters::
 `task` gives it the dataclass's signature, so that Inspect takes ``-T name=value`` and logs the
 defaults. It checks the arguments against the annotations, and registers the task: as
 ``muse_syncopation`` in the package, as ``syncopation`` if Inspect loads the file ``evals/muse.py``.
+
+Inspect drops an argument that a task does not take, with a warning. So the signature takes any
+name: one that another task of the module takes is dropped, as a command line may name all tasks of
+a file; any other name is an error.
 """
 
 import inspect
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import fields
+from difflib import get_close_matches
 from functools import partial, wraps
 from typing import Any, TypeVar, get_type_hints
 
@@ -24,6 +31,8 @@ from music_evals.evals.shared.parameters import ParameterError, check_parameters
 from music_evals.notation.extras import MissingLibraryError
 
 P = TypeVar("P")
+_NAMES: defaultdict[str, set[str]] = defaultdict(set)
+"""Module → the parameters that its tasks take."""
 
 
 def task(function: Callable[[P], Task]) -> Callable[..., Task]:
@@ -38,9 +47,16 @@ def task(function: Callable[[P], Task]) -> Callable[..., Task]:
 def registered(function: Callable[[P], Task], name: str) -> Callable[..., Task]:
     """Register a task under a name; see `task`."""
     (parameters,) = (hint for name, hint in get_type_hints(function).items() if name != "return")
+    names = [field.name for field in fields(parameters)]
+    _NAMES[function.__module__].update(names)
 
     @wraps(function)
     def make_task(**arguments: Any) -> Task:
+        for unknown in arguments.keys() - _NAMES[function.__module__]:
+            near = get_close_matches(unknown, names, 1)
+            hint = f" (did you mean {near[0]}?)" if near else ""
+            raise ParameterError(f"{name} takes no {unknown}{hint}; it takes {', '.join(names)}")
+        arguments = {name: arguments[name] for name in names if name in arguments}
         try:
             with collection_paused():
                 values = check_parameters(parameters, arguments)
@@ -53,5 +69,13 @@ def registered(function: Callable[[P], Task], name: str) -> Callable[..., Task]:
         collect_rarely(made)
         return made
 
-    make_task.__signature__ = inspect.signature(parameters).replace(return_annotation=Task)  # type: ignore[attr-defined]
+    taken = [*inspect.signature(parameters).parameters.values()]
+    others = inspect.Parameter("others", inspect.Parameter.VAR_KEYWORD)
+    make_task.__signature__ = inspect.Signature([*taken, others], return_annotation=Task)  # type: ignore[attr-defined]
     return inspect_ai.task(name=name)(make_task)
+
+
+def parameters_of(make_task: Callable[..., Task]) -> dict[str, Any]:
+    """Return the parameters of a registered task, with their defaults."""
+    *taken, _ = inspect.signature(make_task).parameters.values()
+    return {parameter.name: parameter.default for parameter in taken}
