@@ -1,5 +1,9 @@
 """What the commands show: plain lines, tables, errors; and how a build ends."""
 
+import os
+import shlex
+import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
@@ -48,8 +52,33 @@ PublishedSource = Annotated[
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace what is there already.")]
 Seed = Annotated[int | None, Option(help="Seed of generated rows.")]
 TaskArguments = Annotated[
-    list[str] | None, Option("-T", help="Parameter of the task, as name=value.")
+    list[str] | None,
+    Option("-T", help="Parameter of the task, as name=value.", envvar="INSPECT_EVAL_TASK_ARGS"),
 ]
+
+
+def program() -> str:
+    """Return how this program was started, for the next command: ``music-evals``, its path, `python
+    -m music_evals`, or the words before it of ``uvx``.
+    """
+    script = Path(sys.argv[0])
+    words = sys.orig_argv
+    if script.name == "__main__.py":
+        return shlex.join(words[: words.index("music_evals") + 1])
+    if shutil.which("music-evals") == str(script) and "UV" not in os.environ:
+        return "music-evals"
+    parent = Path(f"/proc/{os.getppid()}/cmdline")
+    started = parent.read_text(errors="replace").split("\0") if parent.is_file() else []
+    if "music-evals" in started and "uv" in Path(started[0]).name:
+        options = started[1 : started.index("music-evals")]
+        tool = ["uvx", *options[options.index("uvx") + 1 :]] if "uvx" in options else started[:1]
+        return shlex.join([*tool, "music-evals"])
+    return shlex.quote(str(script)) if script.name == "music-evals" else "music-evals"
+
+
+def logs_folder() -> str:
+    """Return the folder of logs by default: that of Inspect's variable, or ``logs``."""
+    return os.environ.get("INSPECT_LOG_DIR") or "logs"
 
 
 def failed(error: Exception) -> typer.Exit:

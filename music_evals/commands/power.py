@@ -5,7 +5,7 @@ from typing import Annotated
 from typer import Argument, Option
 
 from music_evals import benchmarks
-from music_evals.commands.output import errors_in_a_line, plain_name, show_table
+from music_evals.commands.output import errors_in_a_line, plain_name, program, show_table
 
 
 def power(
@@ -29,7 +29,7 @@ def power(
     with errors_in_a_line():
         tasks = benchmarks.tasks_named(plain_name(name))
         if not tasks:
-            raise ValueError(f"there is no benchmark or task {name}; `music-evals list` names them")
+            raise ValueError(f"there is no benchmark or task {name}; `{program()} list` names them")
         records = read_records(logs, defaults=defaults_of) if logs else None
         if records and not len(records.runs):
             raise ValueError(f"no log in {', '.join(logs or [])} could be used")

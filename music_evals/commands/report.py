@@ -21,6 +21,7 @@ from music_evals.commands.output import (
     errors_in_a_line,
     failed,
     list_logs,
+    logs_folder,
     path_of,
     say,
     show_table,
@@ -187,7 +188,7 @@ def compare(
     from music_evals.reports.comparisons import compared
     from music_evals.reports.records import local_logs
 
-    with errors_in_a_line(), local_logs(*(logs or ["logs"])) as paths:
+    with errors_in_a_line(), local_logs(*(logs or [logs_folder()])) as paths:
         records = _read(paths)
         list_logs("Passed over:", records.passed_over[:_MOST])
         show_table(compared(records, first, second))

@@ -35,8 +35,8 @@ _OF_ALL = {
     "Cut": "{} cut",
     "No decision": "{} without a decision",
     "By rules": "{} by rules",
-    "Questions": "{} questions per task",
-    "Tokens": "{} tokens",
+    "Questions": "questions per task: {}",
+    "Tokens": "tokens: {}",
     "Data": "data: {}",
 }
 """Heading → what a note says in the place of the column if all rows have the same."""
