@@ -65,7 +65,7 @@ _BOUNDS = {
     **dict.fromkeys(("max_tokens", "epochs", "max_connections", "max_samples"), (1, _MANY)),
 }
 """Least and most of options that Inspect does not check."""
-_OWN_OPTIONS = ("model", "model_args", "task_args", "limit", "max_tasks", "display", "log_dir")
+_OWN_OPTIONS = {"model", "model_args", "task_args", "limit", "max_tasks", "display", "log_dir"}
 """Options of Inspect that `run` takes itself."""
 _INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ended
 
@@ -347,7 +347,7 @@ def _read_words(
     """Return the names in a command line, and the settings of generation and other options of
     Inspect; a file has those that are not on the command line.
     """
-    from music_evals.commands.run_file import versions
+    from music_evals.commands.run_file import Generation, versions
 
     with _no_variables():
         texts, options = _inspect_options(words)
@@ -355,20 +355,14 @@ def _read_words(
     # Inspect takes both in silence, and leaves them out.
     if match := re.search(r"(--epochs[ =]0+|--model-role[ =][^ =]+)( |$)", " ".join(words)):
         raise BadParameter(f"{match[1]} is not valid")
-    if "epochs" in options and not options["epochs"].reducer:
-        options["epochs"] = options["epochs"].epochs
-    generation, options = _split(options)
-    variable_generation, variable_options = _split(by_variables)
     if file:
-        generation = file.generation.model_dump(exclude_none=True) | generation
-        options = file.options | options
+        options = {**file.options, **file.generation.model_dump(exclude_none=True), **options}
         texts = texts or file.tasks
         if file.versions not in ({}, versions()):
             say(f"{path} was made with {file.versions}; here is {versions()}")
-    options, generation = variable_options | options, variable_generation | generation
-    numbers = {**options, **generation}
+    options = by_variables | options
     for name, (least, most) in _BOUNDS.items():
-        value = numbers.get(name)
+        value = options.get(name)
         if isinstance(value, int | float) and not least <= value <= most:
             raise BadParameter(f"{name}: {value} is not valid; {least} to {most} would be")
     if not texts:
@@ -376,6 +370,7 @@ def _read_words(
             f"benchmarks or tasks are needed, as in: {program()} run muse --model baseline/chance"
         )
     names = [plain_name(name) for name in ",".join(texts).split(",")]
+    generation = {name: options.pop(name) for name in Generation.model_fields if name in options}
     return names, generation, options
 
 
@@ -580,11 +575,10 @@ def _inspect_options(arguments: list[str]) -> tuple[list[str], Options]:
     with _no_variables():
         defaults = read()
     names = options.pop("tasks") or []
-    return names, {
-        name: value
-        for name, value in options.items()
-        if value != defaults.get(name) and name not in _OWN_OPTIONS
-    }
+    changed = {name: value for name, value in options.items() if value != defaults.get(name)}
+    if "epochs" in changed and not changed["epochs"].reducer:
+        changed["epochs"] = changed["epochs"].epochs
+    return names, {name: changed[name] for name in changed.keys() - _OWN_OPTIONS}
 
 
 @contextmanager
@@ -596,14 +590,6 @@ def _no_variables() -> Iterator[None]:
         yield
     finally:
         os.environ.update(hidden)
-
-
-def _split(options: Options) -> tuple[Options, Options]:
-    """Settings of generation, and other options."""
-    from music_evals.commands.run_file import Generation
-
-    generation = {name: options[name] for name in Generation.model_fields if name in options}
-    return generation, {name: options[name] for name in options.keys() - generation.keys()}
 
 
 def _shorten_tracebacks() -> None:

@@ -18,7 +18,6 @@ import inspect
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import fields
-from difflib import get_close_matches
 from functools import partial, wraps
 from typing import Any, TypeVar, get_type_hints
 
@@ -47,16 +46,14 @@ def task(function: Callable[[P], Task]) -> Callable[..., Task]:
 def registered(function: Callable[[P], Task], name: str) -> Callable[..., Task]:
     """Register a task under a name; see `task`."""
     (parameters,) = (hint for name, hint in get_type_hints(function).items() if name != "return")
-    names = [field.name for field in fields(parameters)]
-    _NAMES[function.__module__].update(names)
+    names = {field.name for field in fields(parameters)}
+    siblings = _NAMES[function.__module__]
+    siblings |= names
 
     @wraps(function)
     def make_task(**arguments: Any) -> Task:
-        for unknown in arguments.keys() - _NAMES[function.__module__]:
-            near = get_close_matches(unknown, names, 1)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            raise ParameterError(f"{name} takes no {unknown}{hint}; it takes {', '.join(names)}")
-        arguments = {name: arguments[name] for name in names if name in arguments}
+        of_others = siblings - names
+        arguments = {key: value for key, value in arguments.items() if key not in of_others}
         try:
             with collection_paused():
                 values = check_parameters(parameters, arguments)
