@@ -11,7 +11,7 @@ defaults. It checks the arguments against the annotations, and registers the tas
 
 Inspect drops an argument that a task does not take, with a warning. So the signature takes any
 name: one that another task of the module takes is dropped, as a command line may name all tasks of
-a file; any other name is an error.
+a file; so is one of any other task, where a command line names several. Any other name is an error.
 """
 
 import inspect
@@ -21,6 +21,7 @@ from dataclasses import fields
 from functools import partial, wraps
 from typing import Any, TypeVar, get_type_hints
 
+import click
 import inspect_ai
 from inspect_ai import Task
 
@@ -52,7 +53,7 @@ def registered(function: Callable[[P], Task], name: str) -> Callable[..., Task]:
 
     @wraps(function)
     def make_task(**arguments: Any) -> Task:
-        of_others = siblings - names
+        of_others = _names_at_hand(siblings) - names
         arguments = {key: value for key, value in arguments.items() if key not in of_others}
         try:
             with collection_paused():
@@ -70,6 +71,13 @@ def registered(function: Callable[[P], Task], name: str) -> Callable[..., Task]:
     others = inspect.Parameter("others", inspect.Parameter.VAR_KEYWORD)
     make_task.__signature__ = inspect.Signature([*taken, others], return_annotation=Task)  # type: ignore[attr-defined]
     return inspect_ai.task(name=name)(make_task)
+
+
+def _names_at_hand(siblings: set[str]) -> set[str]:
+    """The parameters of the tasks that a command line names."""
+    context = click.get_current_context(silent=True)
+    named = context.params.get("tasks") if context else None
+    return set().union(*_NAMES.values()) if len(named or ()) > 1 else siblings
 
 
 def parameters_of(make_task: Callable[..., Task]) -> dict[str, Any]:
