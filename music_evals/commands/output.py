@@ -63,7 +63,7 @@ def program() -> str:
     """
     script = Path(sys.argv[0])
     words = sys.orig_argv
-    if script.name == "__main__.py":
+    if script.name == "__main__.py" and "music_evals" in words:
         return shlex.join(words[: words.index("music_evals") + 1])
     if shutil.which("music-evals") == str(script) and "UV" not in os.environ:
         return "music-evals"
