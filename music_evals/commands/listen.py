@@ -3,7 +3,6 @@ log as a model's.
 """
 
 import webbrowser
-from inspect import signature
 from pathlib import Path
 from secrets import token_urlsafe
 from socket import create_server, socket
@@ -45,13 +44,13 @@ def listen(
     # Here, so that `music-evals --help` need not wait for Inspect.
     from inspect_ai.model import get_model
 
-    from music_evals.evals.registry import MODULES
+    from music_evals.evals.registry import defaults_of
     from music_evals.listening.page import HOST, serve
     from music_evals.listening.session import open_session
     from music_evals.solvers.abilities import made_for
 
     arguments = parse_arguments(task_arg, "-T")
-    if "modality" in signature(getattr(MODULES[facts.benchmark], facts.name)).parameters:
+    if "modality" in defaults_of(facts.benchmark, facts.name):
         arguments = {"modality": "audio", **arguments}
     with errors_in_a_line():
         if "://" in log_dir:

@@ -1,5 +1,9 @@
 """What the commands show: plain lines, tables, errors; and how a build ends."""
 
+import os
+import shlex
+import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
@@ -11,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 from typer import BadParameter, Option
 
 from music_evals.datasets_builders.progress import counting_pieces
@@ -47,8 +52,33 @@ PublishedSource = Annotated[
 Overwrite = Annotated[bool, Option("--overwrite", help="Replace what is there already.")]
 Seed = Annotated[int | None, Option(help="Seed of generated rows.")]
 TaskArguments = Annotated[
-    list[str] | None, Option("-T", help="Parameter of the task, as name=value.")
+    list[str] | None,
+    Option("-T", help="Parameter of the task, as name=value.", envvar="INSPECT_EVAL_TASK_ARGS"),
 ]
+
+
+def program() -> str:
+    """Return how this program was started, for the next command: ``music-evals``, its path, `python
+    -m music_evals`, or the words before it of ``uvx``.
+    """
+    script = Path(sys.argv[0])
+    words = sys.orig_argv
+    if script.name == "__main__.py" and "music_evals" in words:
+        return shlex.join(words[: words.index("music_evals") + 1])
+    if shutil.which("music-evals") == str(script) and "UV" not in os.environ:
+        return "music-evals"
+    parent = Path(f"/proc/{os.getppid()}/cmdline")
+    started = parent.read_text(errors="replace").split("\0") if parent.is_file() else []
+    if "music-evals" in started and "uv" in Path(started[0]).name:
+        options = started[1 : started.index("music-evals")]
+        tool = ["uvx", *options[options.index("uvx") + 1 :]] if "uvx" in options else started[:1]
+        return shlex.join([*tool, "music-evals"])
+    return shlex.quote(str(script)) if script.name == "music-evals" else "music-evals"
+
+
+def logs_folder() -> str:
+    """Return the folder of logs by default: that of Inspect's variable, or ``logs``."""
+    return os.environ.get("INSPECT_LOG_DIR") or "logs"
 
 
 def failed(error: Exception) -> typer.Exit:
@@ -126,18 +156,24 @@ def show_table(table: "ReportTable") -> None:
     """Print a table as wide as the terminal: columns are left out, and no letter of a number.
 
     First those go that the table calls optional, then others from the right; the first three and
-    the first with numbers stay.
+    the first with numbers stay. A table in lines loses its optional columns before text is folded.
     """
     console = Console()
     left_out: list[str] = []
     first_number = [*table.is_numeric(), True].index(True)
     others = [name for name in table.columns[3:] if name not in table.columns[first_number:][:1]]
+    shown = table
     for name in dict.fromkeys([*table.optional, *reversed(others)]):
-        if table.without(*left_out).least_width() <= console.width:
+        is_optional = name in table.optional
+        is_folded = not (table.in_lines and is_optional)
+        if shown.width(is_folded=is_folded) <= console.width:
             break
-        left_out.append(name)
-    shown = table.without(*left_out)
-    Console(width=max(console.width, shown.least_width())).print(shown.to_rich())
+        left_out += [name] * (name in table.columns)
+        shown = table.without(*left_out)
+    width = max(console.width, shown.width(is_folded=True))
+    console.print(Text(table.title, style="bold"))
+    Console(width=width).print(shown.to_rich(width))
+    console.print(*map(Text, table.shown_notes()), sep="\n")
     if left_out:
         say(f"Not shown at this width: {', '.join(left_out)}.")
     say("")

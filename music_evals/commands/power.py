@@ -2,11 +2,10 @@
 
 from typing import Annotated
 
-from rich.console import Console
 from typer import Argument, Option
 
 from music_evals import benchmarks
-from music_evals.commands.output import errors_in_a_line, plain_name
+from music_evals.commands.output import errors_in_a_line, plain_name, program, show_table
 
 
 def power(
@@ -30,8 +29,8 @@ def power(
     with errors_in_a_line():
         tasks = benchmarks.tasks_named(plain_name(name))
         if not tasks:
-            raise ValueError(f"there is no benchmark or task {name}; `music-evals list` names them")
+            raise ValueError(f"there is no benchmark or task {name}; `{program()} list` names them")
         records = read_records(logs, defaults=defaults_of) if logs else None
         if records and not len(records.runs):
             raise ValueError(f"no log in {', '.join(logs or [])} could be used")
-        Console().print(power_table(tasks, points, records).to_rich())
+        show_table(power_table(tasks, points, records))

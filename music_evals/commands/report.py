@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib.metadata import version
 from itertools import chain, permutations
 from pathlib import Path
@@ -22,6 +21,7 @@ from music_evals.commands.output import (
     errors_in_a_line,
     failed,
     list_logs,
+    logs_folder,
     path_of,
     say,
     show_table,
@@ -29,13 +29,13 @@ from music_evals.commands.output import (
 
 if TYPE_CHECKING:
     from music_evals.datasets_builders.dataset_io import FolderKind
+    from music_evals.reports.overview import Overview
     from music_evals.reports.records import Records
     from music_evals.reports.report import Section
     from music_evals.reports.table import Table
 
 _HINT = "All tables: --full. A page of tables and figures, and results.json: --out FOLDER"
 _TITLE = "Music evaluation report"
-_MOST_ROWS = 10  # of the summary, on a terminal
 _MOST = 3  # logs that are named, each in a line, where not all is shown
 
 
@@ -85,6 +85,7 @@ def report(
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.datasets_builders.dataset_io import DatasetError
     from music_evals.notation.extras import MissingLibraryError
+    from music_evals.reports.overview import make_overview
     from music_evals.reports.records import local_logs
     from music_evals.reports.report import make_report
 
@@ -101,15 +102,25 @@ def report(
                 reasons = [f"\n  {path_of(log)}: {why}" for log, why in records.passed_over]
                 raise ReportError(f"no log in {', '.join(logs)} could be used{''.join(reasons)}")
             sections, left_out = make_report(records)
-            _show_sections(sections, full)
+            overview = make_overview(records)
+            tables = [overview.table, *chain.from_iterable(section.tables for section in sections)]
+            if columns:
+                _check_columns(tables, columns)
+            for section in sections if full else sections[:1]:
+                for table in section.tables:
+                    show_table(table)
             of_all = len(records.passed_over) + len(records.headers)
             passed_over = f"Passed over, {len(records.passed_over)} of {of_all} logs:"
             _list_faults(passed_over, records.passed_over, full)
             _list_faults("Not in all of the report:", left_out, full)
             if out is not None:
-                _write_report(out, _files(records, sections, latex, columns), overwrite)
+                files = _files(records, sections, overview)
+                files |= {f"{table.name}.csv": table.to_csv() for table in tables}
+                if latex:
+                    files |= _latex_files(tables, columns)
+                _write_report(out, files, overwrite)
             if site is not None:
-                _write_site(site, records, sections, overwrite)
+                _write_site(site, records, sections, overview, overwrite)
             if not full:
                 say(_HINT if out is None and site is None else "All tables: --full")
     except (ReportError, DatasetError, MissingLibraryError, OSError) as error:
@@ -123,13 +134,6 @@ def _read(paths: "Sequence[Path]") -> "Records":
     gc.set_threshold(100_000)  # what is read stays until the end
     with _progress("Reading logs") as progress:
         return read_records(paths, defaults=defaults_of, progress=progress)
-
-
-def _show_sections(sections: "Sequence[Section]", full: bool) -> None:
-    """Show all tables, or the beginnings of those of the first section."""
-    for section in sections if full else sections[:1]:
-        for table in section.tables:
-            show_table(table if full else _beginning(table))
 
 
 def _list_faults(heading: str, entries: Sequence[tuple[str, str]], full: bool) -> None:
@@ -151,16 +155,19 @@ def _write_report(out: Path, files: Mapping[str, str], overwrite: bool) -> None:
 
 
 def _write_site(
-    site: Path, records: "Records", sections: "Sequence[Section]", overwrite: bool
+    site: Path,
+    records: "Records",
+    sections: "Sequence[Section]",
+    overview: "Overview",
+    overwrite: bool,
 ) -> None:
     from music_evals.datasets_builders.dataset_io import replace_folder
-    from music_evals.reports.overview import make_overview
     from music_evals.reports.page import draw_figures, html
     from music_evals.reports.site import PAGE, write_site
 
     about, figures = _about(records), draw_figures(sections)
     with replace_folder(site, _folder_kinds()["--site"], overwrite=overwrite) as target:
-        page = html(_TITLE, about, sections, figures, make_overview(records), home=PAGE)
+        page = html(_TITLE, about, sections, figures, overview, home=PAGE)
         write_site(target, records, about, _made_by(), page)
     say(f"Wrote {site}; to see its logs, too: python -m http.server --directory {site}")
 
@@ -181,7 +188,7 @@ def compare(
     from music_evals.reports.comparisons import compared
     from music_evals.reports.records import local_logs
 
-    with errors_in_a_line(), local_logs(*(logs or ["logs"])) as paths:
+    with errors_in_a_line(), local_logs(*(logs or [logs_folder()])) as paths:
         records = _read(paths)
         list_logs("Passed over:", records.passed_over[:_MOST])
         show_table(compared(records, first, second))
@@ -232,17 +239,6 @@ def _progress(what: str) -> Iterator[Callable[[int, int], None]]:
         bar.stop()
 
 
-def _beginning(table: "Table") -> "Table":
-    """Shorten a table to what a screen shows: all models, and the first baselines."""
-    from music_evals.reports.table import FLOOR
-
-    models = sum(kind != FLOOR for kind in table.kinds)
-    most = max(_MOST_ROWS, models)
-    if most < len(table.rows):
-        say(f"The first {most} of {len(table.rows)} rows; the others are of baselines:")
-    return replace(table, rows=table.rows[:most], kinds=table.kinds[:most])
-
-
 def _made_by() -> str:
     return f"music-evals {version('music-evals')}"
 
@@ -257,40 +253,51 @@ def _about(records: "Records") -> list[str]:
 
 
 def _files(
-    records: "Records", sections: "Sequence[Section]", latex: bool, columns: str | None
+    records: "Records", sections: "Sequence[Section]", overview: "Overview"
 ) -> dict[str, str]:
-    """Return the files of a report, by name."""
-    from music_evals.reports.overview import make_overview
+    """Return the files of a report but those of single tables, by name."""
     from music_evals.reports.page import draw_figures, html, markdown
     from music_evals.reports.results import as_csv, as_json
 
     about = _about(records)
-    figures, overview = draw_figures(sections), make_overview(records)
+    figures = draw_figures(sections)
     files = {
         "results.json": as_json(records, _made_by()),
         "results.csv": as_csv(records),
         "report.html": html(_TITLE, about, sections, figures, overview),
         "report.md": markdown(_TITLE, about, sections, figures),
     }
-    tables = [*chain.from_iterable(section.tables for section in sections)]
-    files |= {f"{table.name}.csv": table.to_csv() for table in tables}
-    if latex:
-        files |= _latex_files([overview.table, *tables], columns)
     for name, svg in {"overview": overview.figure, **figures}.items():
         if svg:
             files[f"{name}.svg"] = svg
     return files
 
 
+def _check_columns(tables: "Sequence[Table]", columns: str) -> None:
+    """Refuse columns that no table has together, and name those that there are."""
+    from music_evals.reports.latex import choose_columns
+
+    headings = _headings(columns)
+    if any(choose_columns(table, headings) for table in tables):
+        return
+    names = {name.casefold() for table in tables for name in table.columns}
+    unknown = [name for name in headings if name.strip().casefold() not in names]
+    problem = f"no table has {', '.join(unknown)}" if unknown else "no table has all of these"
+    there = [f"\n  {table.name}: {', '.join(table.columns)}" for table in tables]
+    raise ReportError(
+        f"--columns {columns}: {problem}; the tables and their columns are:{''.join(there)}"
+    )
+
+
+def _headings(columns: str) -> list[str]:
+    return re.split(r",(?! )", columns)
+
+
 def _latex_files(tables: "Sequence[Table]", columns: str | None) -> dict[str, str]:
     """Return tables as LaTeX, by name; with columns only the tables that have all of them."""
-    from music_evals.reports.latex import COLUMN_WIDTH, FEW, TEXT_WIDTH, choose_columns, latex
+    from music_evals.reports.latex import choose_columns, latex
 
-    width = TEXT_WIDTH
     if columns:
-        headings = re.split(r",(?! )", columns)
+        headings = _headings(columns)
         tables = [*filter(None, (choose_columns(table, headings) for table in tables))]
-        width = COLUMN_WIDTH if len(headings) <= FEW else TEXT_WIDTH
-    if not tables:
-        raise ReportError(f"--columns {columns}: no table has all of these columns")
-    return {f"latex/{table.name}.tex": latex(table, width) for table in tables}
+    return {f"latex/{table.name}.tex": latex(table) for table in tables}

@@ -3,7 +3,9 @@ resumed.
 """
 
 import json
+import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,7 +35,9 @@ from music_evals.commands.output import (
     cluster,
     failed,
     list_logs,
+    logs_folder,
     plain_name,
+    program,
     say,
     show_table,
     table,
@@ -61,17 +65,25 @@ _BOUNDS = {
     **dict.fromkeys(("max_tokens", "epochs", "max_connections", "max_samples"), (1, _MANY)),
 }
 """Least and most of options that Inspect does not check."""
+_OWN_OPTIONS = {"model", "model_args", "task_args", "limit", "max_tasks", "display", "log_dir"}
+"""Options of Inspect that `run` takes itself."""
 _INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ended
 
 
 def _read_config(context: typer.Context, path: Path | None) -> Path | None:
-    """Take what a file says as the defaults of the options."""
+    """Take what a file says as the defaults of the options, before Inspect's variables."""
+    from inspect_ai._util.dotenv import init_dotenv
+
+    init_dotenv()
     if path:
         from music_evals.commands.run_file import COMMAND_LINE, read_run_file
 
         context.obj = read_run_file(path)
         values = context.obj.model_dump(include={*COMMAND_LINE, "models"}, exclude_unset=True)
         context.default_map = {"model": values.pop("models", None), **values}
+        for parameter in context.command.params:
+            if parameter.name in context.default_map and isinstance(parameter.envvar, str):
+                os.environ.pop(parameter.envvar, None)
     return path
 
 
@@ -87,7 +99,8 @@ def run(
             help=(
                 "The model, as Inspect names it, e.g. vllm/Qwen/Qwen2.5-7B-Instruct, or the folder "
                 "of a checkpoint. Several, each with --model, are run one after the other."
-            )
+            ),
+            envvar="INSPECT_EVAL_MODEL",
         ),
     ] = None,
     config: Annotated[
@@ -101,16 +114,28 @@ def run(
     log_dir: Annotated[
         str | None,
         Option(
-            help="Folder or address of the logs; the same one resumes. Default logs/NAMES-MODEL."
+            help=(
+                "Folder or address of the logs; the same one resumes. Default NAMES-MODEL in logs, "
+                "or in the folder of INSPECT_LOG_DIR."
+            )
         ),
     ] = None,
     task_arg: TaskArguments = None,
     model_arg: Annotated[
         list[str] | None,
-        Option("-M", help="Argument for the model's provider, as name=value."),
+        Option(
+            "-M",
+            help="Argument for the model's provider, as name=value.",
+            envvar="INSPECT_EVAL_MODEL_ARGS",
+        ),
     ] = None,
-    limit: Annotated[int | None, Option(help="Only the first samples of each task.", min=1)] = None,
-    max_tasks: Annotated[int, Option(help="Tasks under way at once.", min=1)] = 4,
+    limit: Annotated[
+        int | None,
+        Option(help="Only the first samples of each task.", min=1, envvar="INSPECT_EVAL_LIMIT"),
+    ] = None,
+    max_tasks: Annotated[
+        int, Option(help="Tasks under way at once.", min=1, envvar="INSPECT_EVAL_MAX_TASKS")
+    ] = 4,
     shards: Annotated[
         int | None,
         Option(help="Split each task's samples over so many processes; the log is one.", min=1),
@@ -130,7 +155,7 @@ def run(
     ] = 0,
     display: Annotated[
         Literal["full", "conversation", "rich", "plain", "log", "none"],
-        Option(help="How Inspect shows progress."),
+        Option(help="How Inspect shows progress.", envvar="INSPECT_DISPLAY"),
     ] = "rich",
     arms: Annotated[
         str | None,
@@ -277,7 +302,13 @@ def _run_model(
     limit = settings.limit
     shards, engine, display = way
     with _errors_in_a_line(logs):
-        subject = get_model(settings.model, **{**settings.model_args, "base_url": base_url})
+        try:
+            subject = get_model(settings.model, **{**settings.model_args, "base_url": base_url})
+        except TypeError as error:  # of the provider's client
+            given = ", ".join(settings.model_args)
+            raise BadParameter(
+                f"{settings.model} cannot be made with {given}: {error}", param_hint="-M"
+            ) from None
         with made_for(subject):
             tasks = make_tasks()
         if limit is not None:
@@ -289,10 +320,11 @@ def _run_model(
             ending = _run_here(inspect_tasks, subject, logs, limit, options)
         else:
             ending = _run_in_shards(tasks, settings, logs, shards, engine, display != "none")
+        advice = _advice(subject, ending.errors)
         write_run_file(logs, about)
     if shows_scores and _exists(logs):
         show_scores(logs, limit, settings.model)
-    _report_ending(ending, logs, len(tasks))
+    _report_ending(ending, logs, len(tasks), shows_scores, advice)
 
 
 def _report_models(
@@ -300,9 +332,13 @@ def _report_models(
 ) -> None:
     """Show the scores of several models beside each other."""
     say("")
-    show_scores([logs for _, logs in places if _exists(logs)], limit)
+    folders = [logs for _, logs in places if _exists(logs)]
+    if not folders:
+        return
+    show_scores(folders, limit)
+    say(f"Next: {program()} report {shlex.join(folders)}")
     if all(name.startswith("baseline/") for name, _ in places):
-        say(f"For your own model: music-evals run {' '.join(names)} --model PROVIDER/NAME")
+        say(f"For your own model: {program()} run {' '.join(names)} --model PROVIDER/NAME")
 
 
 def _read_words(
@@ -313,29 +349,28 @@ def _read_words(
     """
     from music_evals.commands.run_file import Generation, versions
 
-    texts, options = _inspect_options(words)
+    with _no_variables():
+        texts, options = _inspect_options(words)
+    _, by_variables = _inspect_options([])
     # Inspect takes both in silence, and leaves them out.
     if match := re.search(r"(--epochs[ =]0+|--model-role[ =][^ =]+)( |$)", " ".join(words)):
         raise BadParameter(f"{match[1]} is not valid")
-    if "epochs" in options and not options["epochs"].reducer:
-        options["epochs"] = options["epochs"].epochs
-    generation = {name: options.pop(name) for name in Generation.model_fields if name in options}
     if file:
-        generation = file.generation.model_dump(exclude_none=True) | generation
-        options = file.options | options
+        options = {**file.options, **file.generation.model_dump(exclude_none=True), **options}
         texts = texts or file.tasks
         if file.versions not in ({}, versions()):
             say(f"{path} was made with {file.versions}; here is {versions()}")
-    numbers = {**options, **generation}
+    options = by_variables | options
     for name, (least, most) in _BOUNDS.items():
-        value = numbers.get(name)
+        value = options.get(name)
         if isinstance(value, int | float) and not least <= value <= most:
             raise BadParameter(f"{name}: {value} is not valid; {least} to {most} would be")
     if not texts:
         raise BadParameter(
-            "benchmarks or tasks are needed, as in: music-evals run muse --model baseline/chance"
+            f"benchmarks or tasks are needed, as in: {program()} run muse --model baseline/chance"
         )
     names = [plain_name(name) for name in ",".join(texts).split(",")]
+    generation = {name: options.pop(name) for name in Generation.model_fields if name in options}
     return names, generation, options
 
 
@@ -349,9 +384,9 @@ def _places(
             "a model is needed (--model PROVIDER/NAME, such as openai/gpt-4o or baseline/chance), "
             "and --log-dir has to be a folder"
         )
-    for model in map(_checkpoint, models):
+    for model in map(_checkpoint, ",".join(models).split(",")):
         name = model if log_dir else f"{'+'.join(names)}-{model}"
-        folder = f"{log_dir or 'logs'}/{re.sub(r'[^A-Za-z0-9_.+-]+', '-', name)}"
+        folder = f"{log_dir or logs_folder()}/{re.sub(r'[^A-Za-z0-9_.+-]+', '-', name)}"
         yield model, log_dir if log_dir and len(models) == 1 else folder
 
 
@@ -476,9 +511,31 @@ def _run_in_shards(
         return _Ending(run_in_shards(tasks, settings, folder, shards, engine, begin))
 
 
-def _report_ending(ending: _Ending, logs: str, count: int) -> None:
+def _advice(model: "Model", errors: Sequence[str]) -> str:
+    """What to do about errors of a server."""
+    provider = str(model).partition("/")[0]
+    variable = f"{provider.upper().replace('-', '_')}_BASE_URL"
+    address = model.api.base_url or os.environ.get(variable) or "the provider's own address"
+    text = " ".join(errors)
+    if re.search("connection error|connect", text, re.IGNORECASE):
+        return (
+            f"no connection to {address}: is the server running? Correct --model-base-url, "
+            f"{variable}, or the proxy"
+        )
+    if provider == "openai" and re.search("404|405|Not ?Found", text):
+        return (
+            f"{address} may serve chat completions alone: add -M responses_api=false, or check the "
+            "name of the model"
+        )
+    return ""
+
+
+def _report_ending(ending: _Ending, logs: str, count: int, shows_next: bool, advice: str) -> None:
     """Show the place of the logs; exit with a status if not all tasks are done."""
-    say(f"Logs: {logs}", f"Next: music-evals view {logs}, music-evals report {logs}")
+    say(f"Logs: {logs}")
+    if shows_next and not ending.errors:
+        place = shlex.quote(logs)
+        say(f"Next: {program()} view {place}", f"      {program()} report {place}")
     if ending.is_interrupted:
         say(
             f"Interrupted: {_successes(logs)} of {count} tasks are done; the same command takes up "
@@ -486,7 +543,7 @@ def _report_ending(ending: _Ending, logs: str, count: int) -> None:
         )
         raise typer.Exit(_INTERRUPTED)
     if ending.errors:
-        errors = "; ".join(ending.errors)
+        errors = "; ".join(filter(None, [*ending.errors, advice]))
         raise failed(ValueError(f"{errors}; the same command takes up where it stopped"))
 
 
@@ -516,9 +573,25 @@ def _inspect_options(arguments: list[str]) -> tuple[list[str], Options]:
             inspect_cli.eval_set = function
         return options
 
-    options, defaults = read(*arguments), read()
+    options = read(*arguments)
+    with _no_variables():
+        defaults = read()
     names = options.pop("tasks") or []
-    return names, {name: value for name, value in options.items() if value != defaults.get(name)}
+    changed = {name: value for name, value in options.items() if value != defaults.get(name)}
+    if "epochs" in changed and not changed["epochs"].reducer:
+        changed["epochs"] = changed["epochs"].epochs
+    return names, {name: changed[name] for name in changed.keys() - _OWN_OPTIONS}
+
+
+@contextmanager
+def _no_variables() -> Iterator[None]:
+    """Hide the variables that Inspect takes options from."""
+    names = [name for name in os.environ if name.startswith("INSPECT_")]
+    hidden = {name: os.environ.pop(name) for name in names}
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)
 
 
 def _shorten_tracebacks() -> None:
@@ -625,7 +698,7 @@ def _tasks(name: str) -> list[Chosen]:
     raise BadParameter(
         f"{name} is neither a benchmark nor a task{hint}; benchmarks: "
         f"{', '.join(benchmarks.names())}; groups: {', '.join(groups)}; tasks: see "
-        "`music-evals list`"
+        f"`{program()} list`"
     )
 
 
@@ -645,14 +718,12 @@ def conditions(
     """Make the tasks under each condition; a condition that a task refuses is left out, with the
     reason.
     """
-    from inspect import signature
-
     from music_evals.datasets_builders.dataset_io import FetchError
-    from music_evals.evals.registry import MODULES
+    from music_evals.evals.registry import MODULES, defaults_of
     from music_evals.shards.running import Asked
 
     functions = {task: getattr(MODULES[task.benchmark], task.name) for task, _ in chosen}
-    accepted = {task: signature(function).parameters for task, function in functions.items()}
+    accepted = {task: defaults_of(task.benchmark, task.name) for task in functions}
     names = {name for parameters in accepted.values() for name in parameters}
     if unknown := sorted(set(arguments) - names):
         raise BadParameter(
@@ -742,11 +813,11 @@ def show_scores(folder: str | list[str], limit: int | None, model: str = "") -> 
     if not table.rows:
         return
     if limit is not None:
-        table = replace(table, title=f"{table.title}, limited by --limit {limit}")
+        table = replace(table, title=f"{table.title}, --limit {limit}")
     show_table(table)
     others = sorted({*records.runs["model"]} - {model}) if model else []
     if others:
-        say(f"{folder} has logs of {len(others)} other models: music-evals report {folder}")
+        say(f"{folder} has logs of {len(others)} other models: {program()} report {folder}")
     current = records.runs[records.runs["is_current"]]
     for line in [*answer_lines(current), *unread_advice(current)]:
         Console().print(Text(line, "yellow"), soft_wrap=True)

@@ -8,7 +8,9 @@ from music_evals.commands.output import errors_in_a_line
 
 
 def view(
-    logs: Annotated[str, Argument(help="A folder of logs, or its address.")] = "logs",
+    logs: Annotated[
+        str, Argument(help="A folder of logs, or its address.", envvar="INSPECT_LOG_DIR")
+    ] = "logs",
     port: Annotated[int, Option(help="Port of the viewer on 127.0.0.1.", min=1, max=65535)] = 7575,
 ) -> None:
     """Show each question, reply and score in Inspect's viewer, a page in the browser; Ctrl-C ends

@@ -8,15 +8,16 @@ and solvers. A benchmark on a dataset of mirdata has no module: its facts are en
 
 from importlib import import_module
 from importlib.util import find_spec
-from inspect import signature
 from types import ModuleType
 from typing import Any
 
+from inspect_ai import TaskSource, task_source
 from inspect_ai.model import ModelAPI, modelapi
 
 from music_evals import benchmarks
 from music_evals.datasets_builders import builder
 from music_evals.evals.shared.garbage_collection import collection_paused
+from music_evals.evals.shared.registration import parameters_of
 
 
 def _module(name: str) -> ModuleType:
@@ -44,8 +45,23 @@ def defaults_of(benchmark: str, task: str) -> dict[str, Any]:
     """Return the defaults of a task's parameters, which logs of runs by Inspect alone do not
     hold.
     """
-    parameters = signature(getattr(MODULES[benchmark], task)).parameters
-    return {name: parameter.default for name, parameter in parameters.items()}
+    return parameters_of(getattr(MODULES[benchmark], task))
+
+
+def _register_all_tasks(benchmark: str) -> None:
+    """Let ``inspect eval music_evals/muse`` run all tasks of a benchmark, also without a clone."""
+
+    def all_tasks(**params: Any) -> TaskSource:
+        tasks = benchmarks.load(benchmark).tasks
+        return TaskSource.from_tasks(
+            [getattr(MODULES[benchmark], task)(**params) for task in tasks]
+        )
+
+    task_source(name=benchmark)(all_tasks)
+
+
+for _name in MODULES:
+    _register_all_tasks(_name)
 
 
 @modelapi(name="baseline")

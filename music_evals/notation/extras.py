@@ -2,8 +2,11 @@
 missing.
 """
 
+import json
+from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution, version
+from pathlib import Path
 from typing import Any
 
 EXTRAS = {
@@ -22,13 +25,23 @@ EXTRAS = {
 
 
 def install(extra: str) -> str:
-    """Return the command that installs an extra; the package is on no index.
+    """Return the command that installs an extra, from the clone or from where pip got the package.
 
     Example:
         >>> install("hf")
         "pip install -e '.[hf]' in the clone, or uvx --from '.[hf]' music-evals"
     """
-    return f"pip install -e '.[{extra}]' in the clone, or uvx --from '.[{extra}]' music-evals"
+    if (Path(__file__).parents[2] / "pyproject.toml").is_file():
+        return f"pip install -e '.[{extra}]' in the clone, or uvx --from '.[{extra}]' music-evals"
+    requirement = f"'music-evals[{extra}]{_source()}'"
+    return f"pip install {requirement}, or uvx --from {requirement} music-evals"
+
+
+@cache
+def _source() -> str:
+    """Where pip got this package, as a requirement says it; nothing if from an index."""
+    text = distribution("music-evals").read_text("direct_url.json")
+    return f" @ {json.loads(text)['url']}" if text else ""
 
 
 class MissingLibraryError(ImportError):

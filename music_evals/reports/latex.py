@@ -15,16 +15,11 @@ from jinja2 import Template
 
 from music_evals.notation.toml_files import read_toml
 from music_evals.reports.page import environment
-from music_evals.reports.table import Cell, Table, interval, notes, number, text
+from music_evals.reports.table import Cell, Table, fitted_widths, interval, notes, number, text
 from music_evals.scorers.metrics.estimates import Estimate
 
-TEXT_WIDTH = 468.0
-"""Points between the margins of a page."""
-COLUMN_WIDTH = 344.0
-"""Points that a table of up to `FEW` columns takes at most."""
-FEW = 4
-_FIRST = 3  # columns that stay, however wide
-_INTERVALS = "intervals"
+TEXT_WIDTH = 345.0
+"""Points between the margins of a page of LaTeX's class article."""
 _GAP, _LETTER, _CAPITAL = 12.0, 4.6, 1.9  # points: beside a column, a letter, more for a capital
 _WORDS = re.compile(r" |(?<=-)")  # of the heading of a number, a line each
 _PIECES = re.compile(r" |(?<=[/_=@-])")
@@ -37,48 +32,61 @@ _ON_SCREENS = (*notes("unread"), *notes("unread_text"), *notes("unread_likelihoo
 def choose_columns(table: Table, headings: Iterable[str]) -> Table | None:
     """Return a table with these columns alone, whatever their case; None if it lacks one."""
     wanted = {heading.strip().casefold() for heading in headings}
-    others = [name for name in table.columns if name.casefold() not in wanted]
-    return table.without(*others) if len(table.columns) - len(others) == len(wanted) else None
+    names = [name for name in table.columns if name.casefold() in wanted]
+    return table.only(*names) if len(names) == len(wanted) else None
 
 
 def latex(table: Table, width: float = TEXT_WIDTH) -> str:
     """Return a table as LaTeX, which needs the packages array, booktabs and threeparttable.
 
-    Text is folded. If that is not enough, the table's optional columns are left out, then
-    intervals, then columns from the right.
+    Text is folded. Columns of numbers that do not fit go on below, behind the columns that name the
+    rows; if these leave no room, the table's optional columns are left out.
 
     Args:
         table: of the report.
         width: points that it takes at most.
     """
-    ordered = table.measured_first()
-    left_out: list[str] = []
-    for step in ("", *table.optional, _INTERVALS, *reversed(table.columns[_FIRST:])):
-        left_out += [step] * bool(step)
-        shown = ordered.without(*left_out)
-        widths = _widths(shown, _INTERVALS not in left_out)
-        spare = width - sum(least for _, least in widths)
-        if spare >= 0:
+    shown, left_out = table.measured_first(), list[str]()
+    for name in table.optional:
+        if max(map(_least, _blocks(shown, width))) <= width:
             break
-    wanted = sum(natural - least for natural, least in widths)
-    share = min(1.0, spare / max(wanted, 1.0))
-    return _template().render(
-        table=shown,
-        numeric=shown.is_numeric(),
-        widths=[least + share * (natural - least) - _GAP for natural, least in widths],
-        left_out=left_out,
-        has_intervals=_INTERVALS not in left_out,
-        on_screens=_ON_SCREENS,
-    )
+        left_out += [name] * (name in shown.columns)
+        shown = shown.without(name)
+    blocks = []
+    for block in _blocks(shown, width):
+        widths = [each - _GAP for each in fitted_widths(_widths(block), width)]
+        blocks.append((block, block.is_numeric(), widths))
+    return _template().render(table=shown, blocks=blocks, left_out=left_out, on_screens=_ON_SCREENS)
 
 
-def _widths(table: Table, has_intervals: bool) -> list[tuple[float, float]]:
+def _least(table: Table) -> float:
+    return sum(least for _, least in _widths(table))
+
+
+def _blocks(table: Table, width: float) -> list[Table]:
+    """The parts of a table below each other: its columns of text up to the first number, with as
+    many others as fit.
+    """
+    first = [*table.is_numeric(), True].index(True)
+    names, others = table.columns[:first], [*table.columns[first:]]
+    if _least(table) <= width or not others:
+        return [table]
+    blocks, own = [], others[:1]
+    for name in others[1:]:
+        if _least(table.only(*names, *own, name)) > width:
+            blocks.append(own)
+            own = []
+        own = [*own, name]
+    return [table.only(*names, *block) for block in [*blocks, own]]
+
+
+def _widths(table: Table) -> list[tuple[float, float]]:
     """The width of each column, and its least one, where text is folded."""
     widths = []
     for place, (heading, is_number) in enumerate(
         zip(table.columns, table.is_numeric(), strict=True)
     ):
-        cells = [_shown(row[place], has_intervals) for row in table.rows]
+        cells = [_shown(row[place]) for row in table.rows]
         if is_number:
             natural = least = _width([*cells, *_WORDS.split(heading)])
         else:
@@ -88,11 +96,11 @@ def _widths(table: Table, has_intervals: bool) -> list[tuple[float, float]]:
     return widths
 
 
-def _shown(cell: Cell, has_interval: bool) -> str:
+def _shown(cell: Cell) -> str:
     """A cell as it is shown."""
     if not isinstance(cell, Estimate):
         return text(cell)
-    return number(cell) + cell.mark + _interval(cell) * has_interval
+    return number(cell) + cell.mark + _interval(cell)
 
 
 def _interval(cell: Estimate) -> str:

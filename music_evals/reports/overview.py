@@ -21,13 +21,13 @@ from music_evals.reports.summary import (
     aggregate,
     aggregates,
     chosen,
+    part_notes,
+    whole_models,
     with_music,
 )
 from music_evals.reports.table import FLOOR, MEASURED, Cell, Rows, Table, notes, number, text
 from music_evals.scorers.metrics.estimates import Estimate
 
-MOST_SECTIONS = 6
-"""Sections that the table has columns for, beside the model and the suite."""
 _NORMALISED = f"{SUITE}, normalised"
 
 
@@ -51,7 +51,7 @@ def make_overview(records: Records) -> Overview:
     of_sections = [mean for mean in means if mean.section != SUITE]
     by_section = group_by(of_sections, lambda mean: mean.section)
     sections = [name for name in dict.fromkeys(records.runs["section"]) if name in by_section]
-    table = ranking_table(means, sections[:MOST_SECTIONS]).without("Rank")
+    table = ranking_table(means, sections).without("Rank")
     floors, printed, sentences = {_NORMALISED: 0.0}, {}, {}
     for section in sections:
         own = by_section[section]
@@ -66,8 +66,10 @@ def ranking_table(means: Sequence[Aggregate], sections: Sequence[str]) -> Table:
     """Make the table of models in the order of the aggregates: rank, suite, and a score per
     section.
 
-    Baselines, people and models without a suite score have no rank, unless no model has one.
+    Baselines, people, and models without a suite score have no rank; without any suite, models that
+    were not asked what others were.
     """
+    whole = whole_models([mean for mean in means if mean.section != SUITE])
     scores: dict[tuple[str, str], Cell] = {}
     suites: dict[str, Cell] = {}
     for mean in means:
@@ -80,13 +82,13 @@ def ranking_table(means: Sequence[Aggregate], sections: Sequence[str]) -> Table:
     kinds = []
     ranks = count(1)
     for model in dict.fromkeys(mean.model for mean in means):
-        is_ranked = not model.startswith((BASELINE, PERSON)) and (model in suites or not suites)
-        rank = str(next(ranks)) if is_ranked else None
+        is_model = not model.startswith((BASELINE, PERSON))
+        rank = str(next(ranks)) if is_model and model in (suites or whole) else None
         own = [scores.get((model, section)) for section in sections]
         rows.append([rank, model, suites.get(model), *own])
         kinds.append(FLOOR if model.startswith(BASELINE) else MEASURED)
     lines = [*notes("suite")] if suites else []
-    lines += notes("site")[-2:]
+    lines += [*part_notes(means), *notes("site")[-2:]]
     columns = ("Rank", "Model", _NORMALISED, *sections)
     return Table("overview", "Scores by benchmark, in percent", columns, rows, lines, kinds)
 
@@ -112,22 +114,43 @@ def _sentence(records: Records, means: Sequence[Aggregate]) -> str:
     if not scored:
         return "No model has a score on all tasks that it ran."
     models = [mean for mean in scored if not mean.model.startswith(BASELINE)] or scored
-    best = max(models, key=lambda mean: mean.score.value if mean.score else 0.0)
+    whole = whole_models(models)
+    compared = [mean for mean in models if mean.model in whole]
+    compared = compared or [max(models, key=lambda mean: len(mean.runs))]
+    best = max(compared, key=lambda mean: mean.score.value if mean.score else 0.0)
     shown = text(replace(best.shown_score or Estimate(0.0), mark=""))
+    beginning = f"{short(best.model)} has {'the highest score, ' * (len(compared) > 1)}{shown}"
     if not best.is_quality:
-        return (
-            "This is a compile rate, not quality; random notes earn 100. "
-            f"{short(best.model)} has the highest, {shown}."
-        )
+        return f"This is a compile rate, not quality; random notes earn 100. {beginning}."
     if listening := _listening(records, models):
         return listening
-    beginning = f"{short(best.model)} has the highest score, {shown}"
+    parts = [mean for mean in models if mean not in compared]
+    end = "".join(_of_part(records, mean, best) for mean in parts)
     if best.floor is None or best.gain is None:
-        return f"{beginning}. There is no floor to compare it with."
-    floor = f"the floor of {number(best.floor)}"
+        return f"{beginning}. There is no floor to compare it with.{end}"
+    floor = f"the floor of {number(best.floor)} ({best.floor.name})"
     if best.gain.low is None:
-        return f"{beginning}; {floor}."
-    return f"{beginning}, {_relation(best.gain)} {floor}."
+        return f"{beginning}; {floor}.{end}"
+    return f"{beginning}, {_relation(best.gain)} {floor}.{end}"
+
+
+def _of_part(records: Records, part: Aggregate, best: Aggregate) -> str:
+    """How a model that ran a part lies to the best one, over the tasks that both ran on the same
+    data; nothing if it has no higher score there.
+    """
+    shared = {*part.runs["task"]} & {*best.runs["task"]}
+    if not shared or part.data != best.data:
+        return ""
+    own, others = (
+        aggregate(records, mean.model, mean.section, mean.runs[mean.runs["task"].isin(shared)])
+        for mean in (part, best)
+    )
+    if _score(own).value <= _score(others).value:
+        return ""
+    return (
+        f" Over {', '.join(sorted(shared))} alone, {short(part.model)} has {text(_score(own))}, "
+        f"{short(best.model)} {text(_score(others))}."
+    )
 
 
 def _relation(gain: Estimate) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import cycle
+from math import ceil
 from typing import Any
 
 from music_evals.reports.run_metadata import DEFAULT
@@ -50,12 +51,8 @@ _RULES = "\n".join(
     for what in ("stroke", "fill")
 )
 _ON_DARK = f"@media (prefers-color-scheme: dark) {{\ntext {{fill: #e4e7ea}}\n{_RULES}\n}}\n"
-# Inches: of all panels, of a panel at most, height of a row.
-_WIDTH, _PANEL, _LINE = (
-    13.5,
-    3.0,
-    0.24,
-)
+_PANEL, _LINE = 3.0, 0.24  # inches: width of a panel, height of a row
+_ACROSS = 4  # panels beside each other
 
 
 def table_figure(
@@ -86,13 +83,15 @@ def table_figure(
         names.append("published models")
     looks = _looks(ordered)
     with style.context(["default", dict(_STYLE)]):
-        drawing = Figure(
-            figsize=(min(_WIDTH, _PANEL * len(panels)), 0.5 + _LINE * len(names)), dpi=72
-        )
-        grid = drawing.subplots(
-            1, len(panels), squeeze=False, sharey=True, gridspec_kw={"wspace": 0.12}
-        )[0]
-        for axes, column in zip(grid, panels, strict=True):
+        across = min(_ACROSS, len(panels))
+        down = ceil(len(panels) / across)
+        height = 0.5 + _LINE * len(names)
+        drawing = Figure(figsize=(_PANEL * across, down * height), dpi=72)
+        spaces = {"wspace": 0.12, "hspace": 0.7 / height}
+        grid = drawing.subplots(down, across, squeeze=False, sharey=True, gridspec_kw=spaces).flat
+        for axes in grid[len(panels) :]:
+            axes.remove()
+        for axes, column in zip(grid, panels, strict=False):
             heading = table.columns[column]
             axes.set_title(heading.replace(": ", ":\n"), loc="left", fontsize=9)
             axes.set(ylim=(len(names) - 0.4, -0.6), xticks=(0, 50, 100))

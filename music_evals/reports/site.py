@@ -28,7 +28,7 @@ from music_evals.reports.page import environment
 from music_evals.reports.records import Records
 from music_evals.reports.results import as_json
 from music_evals.reports.run_metadata import DEFAULT
-from music_evals.reports.summary import SUITE, Aggregate, aggregates
+from music_evals.reports.summary import SUITE, Aggregate, aggregates, part_notes
 from music_evals.reports.table import Rows, Table, notes
 
 PAGE, REPORT, CARD, RESULTS, LOGS = "index.html", "report.html", "README.md", "results.json", "logs"
@@ -108,7 +108,7 @@ def board_table(means: Sequence[Aggregate], links: Mapping[int, str]) -> Table:
         "Tasks",
     )
     title = "Floors, gains, data and logs, in percent"
-    return Table("board", title, columns, rows, notes("site"))
+    return Table("board", title, columns, rows, [*notes("site"), *part_notes(means)])
 
 
 def _pairs_table(records: Records, means: Sequence[Aggregate]) -> Table:

@@ -9,7 +9,7 @@ and people do not decide which sections the suite has.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import fmean, mode
@@ -28,6 +28,7 @@ from music_evals.scorers.metrics.written import ORIGINAL
 SUITE = "Suite"
 PERSON = "human/"
 _MOST_SHARED = 0.5  # of a section's questions that another one may ask too
+_ENOUGH = 0.9  # of the most questions of a task that a model was asked; some may have failed
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,12 @@ class Aggregate:
     @property
     def tasks(self) -> str:
         """How many tasks count, of how many there are."""
+        return f"{len(self.runs)}/{self._all_tasks}"
+
+    @property
+    def _all_tasks(self) -> int:
         tasks = load(self.runs["benchmark"].iloc[0]).tasks.values()
-        return f"{len(self.runs)}/{sum(task.section_title == self.section for task in tasks)}"
+        return sum(task.section_title == self.section for task in tasks)
 
     @property
     def data(self) -> str:
@@ -87,8 +92,13 @@ class Aggregate:
 
     @property
     def shown_score(self) -> Estimate | None:
-        """The score; ‡ marks a share of pieces that compile."""
-        return self.score and replace(self.score, mark="" if self.is_quality else "‡")
+        """The score, with a name if it is of a part; ‡ marks a share of pieces that compile."""
+        if self.score is None:
+            return None
+        part = "" if self.runs["is_complete"].all() else PARTIAL
+        if len(self.runs) < self._all_tasks:
+            part = f"{self.tasks} tasks"
+        return replace(self.score, mark="" if self.is_quality else "‡", name=part)
 
 
 @lru_cache(maxsize=1)
@@ -114,9 +124,10 @@ def aggregates(records: Records) -> tuple[list[Aggregate], list[str]]:
 
 
 def ranked_models(means: Sequence[Aggregate]) -> list[str]:
-    """Return the models, the best first: by the suite, then those without it by the mean of their
-    normalised scores; then baselines, by that mean.
+    """Return the models, the best first: by the suite, then those that ran all tasks, and then
+    others, by the mean of their normalised scores; then baselines, by that mean.
     """
+    whole = {*whole_models([mean for mean in means if mean.section != SUITE])}
     values: dict[str, list[float]] = {mean.model: [] for mean in means}
     suites: dict[str, float] = {}
     for mean in means:
@@ -125,13 +136,39 @@ def ranked_models(means: Sequence[Aggregate]) -> list[str]:
         elif mean.normalised:
             values[mean.model].append(mean.normalised.value)
 
-    def place(model: str) -> tuple[bool, bool, float, str]:
+    def place(model: str) -> tuple[bool, bool, bool, float, str]:
         mean = fmean(values[model] or [0.0])
         if model.startswith(BASELINE):
-            return True, False, -mean, model
-        return False, model not in suites, -suites.get(model, mean), model
+            return True, False, False, -mean, model
+        return False, model not in suites, model not in whole, -suites.get(model, mean), model
 
     return sorted(values, key=place)
+
+
+def whole_models(means: Sequence[Aggregate]) -> list[str]:
+    """Return the models whose scores can be ranked: asked all tasks that any model was asked, on
+    the same data, and as many questions of each.
+    """
+    ranked = _ranked(means)
+    most: dict[tuple[str, str], int] = {}
+    data: dict[str, list[str]] = {}
+    for mean in ranked:
+        data.setdefault(mean.section, []).append(mean.data)
+        for task, n in _counts(mean):
+            most[task] = max(n, most.get(task, 0))
+    tasks: dict[str, set[tuple[str, str]]] = {mean.model: set() for mean in means}
+    for mean in means:
+        if mean.data == mode(data.get(mean.section, [""])):
+            tasks[mean.model].update(
+                task for task, n in _counts(mean) if n >= _ENOUGH * most.get(task, 0)
+            )
+    return [model for model, own in tasks.items() if own >= most.keys()]
+
+
+def _counts(mean: Aggregate) -> Iterable[tuple[tuple[str, str], int]]:
+    """Each task with its number of questions."""
+    runs = mean.runs
+    return [((mean.section, task), n) for task, n in zip(runs["task"], runs["n"], strict=True)]
 
 
 def _suite(records: Records, means: Sequence[Aggregate]) -> tuple[list[Aggregate], list[str]]:
@@ -139,30 +176,22 @@ def _suite(records: Records, means: Sequence[Aggregate]) -> tuple[list[Aggregate
     counted = [mean for mean in means if mean.normalised]
     repeats, lines = _repeats(_questions(records, _ranked(counted)))
     counted = [mean for mean in counted if mean.section not in repeats]
-    ranked = _ranked(counted)
-    data: dict[str, list[str]] = {}
-    for mean in ranked:
-        data.setdefault(mean.section, []).append(mean.data)
-    if len(data) < 2:
+    sections = {mean.section for mean in _ranked(counted)}
+    if len(sections) < 2:
         return [], lines
-    usual = {section: mode(labels) for section, labels in data.items()}
-    by_model: dict[str, list[Aggregate]] = {mean.model: [] for mean in means}
-    for mean in counted:
-        if mean.data == usual.get(mean.section):
-            by_model[mean.model].append(mean)
-    suites, without = [], []
-    tasks = _tasks(ranked)
-    for model, own in by_model.items():
-        if _tasks(own) == tasks:
-            runs = pd.concat([mean.runs for mean in own])
-            normalised = _mean([mean.normalised for mean in own])
-            suites.append(Aggregate(model, SUITE, runs, normalised=normalised))
-        else:
-            without.append(model)
-    if without:
+    whole = whole_models(counted)
+    suites = []
+    for model in whole:
+        own = [mean for mean in counted if mean.model == model and mean.section in sections]
+        runs = pd.concat([mean.runs for mean in own])
+        normalised = _mean([mean.normalised for mean in own])
+        suites.append(Aggregate(model, SUITE, runs, normalised=normalised))
+    if without := [
+        model for model in dict.fromkeys(mean.model for mean in means) if model not in whole
+    ]:
         lines.append(
-            f"{SUITE}: none for models that lack some of its tasks, or ran on other data: "
-            f"{', '.join(without)}."
+            f"{SUITE}: none for models that lack some of its tasks, ran on other data, or were "
+            f"asked fewer questions: {', '.join(without)}."
         )
     return suites, lines
 
@@ -170,10 +199,6 @@ def _suite(records: Records, means: Sequence[Aggregate]) -> tuple[list[Aggregate
 def _ranked(means: Sequence[Aggregate]) -> Sequence[Aggregate]:
     """The aggregates of models; those of baselines and people without any."""
     return [mean for mean in means if not mean.model.startswith((BASELINE, PERSON))] or means
-
-
-def _tasks(means: Sequence[Aggregate]) -> set[tuple[str, str]]:
-    return {(mean.section, task) for mean in means for task in mean.runs["task"]}
 
 
 def _questions(records: Records, means: Sequence[Aggregate]) -> dict[str, set[str]]:
@@ -240,7 +265,7 @@ def summary_table(records: Records) -> Table:
     run_lines = run_notes(records.current())
     replaced = [line for line in run_lines if re.search(" runs alike|^Answer collapse", line)]
     kinds = [FLOOR if str(row[0]).startswith(BASELINE) else MEASURED for row in rows]
-    lines = [*notes("summary"), *lines, *replaced]
+    lines = [*notes("summary"), *part_notes(means), *lines, *replaced]
     return Table(
         "summary",
         title,
@@ -250,6 +275,12 @@ def summary_table(records: Records) -> Table:
         kinds,
         optional=("On data", "Asked with", "Tasks", "Gain", "Normalised"),
     )
+
+
+def part_notes(means: Sequence[Aggregate]) -> Sequence[str]:
+    """Return the note on scores of a part, if there are any."""
+    scores = [mean.shown_score for mean in means if mean.section != SUITE]
+    return notes("part") if any(score and score.name for score in scores) else ()
 
 
 def chosen(runs: pd.DataFrame) -> pd.DataFrame:
@@ -272,10 +303,12 @@ def aggregate(records: Records, model: str, section: str, runs: pd.DataFrame) ->
     runs = runs.sort_values(["is_complete", "n", "created"]).drop_duplicates("task", keep="last")
     scores = [records.percent(run) for run in runs.index]
     floors = [percent(best_floor(records.floors(run))) for run in runs.index]
+    names = dict.fromkeys(floor.name for floor in floors if floor)
     gains = [gain(score, floor) for score, floor in zip(scores, floors, strict=True)]
     normalised = [_normalised(*pair) for pair in zip(gains, floors, strict=True)]
     means = [*map(_mean, (scores, floors, gains, normalised))]
-    return Aggregate(model, section, runs, _within_bounds(means[0]), *means[1:])
+    floor = means[1] and replace(means[1], name=", ".join(names))
+    return Aggregate(model, section, runs, _within_bounds(means[0]), floor, *means[2:])
 
 
 def _within_bounds(score: Estimate | None) -> Estimate | None:

@@ -4,13 +4,16 @@ CSV.
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import cache
 from itertools import chain
 from math import ceil, isfinite, isnan, log10
+from typing import Any
 
+from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -31,14 +34,31 @@ P_DECIMALS = 4
 """Decimals of p-values, and of no other figure."""
 _LEAST_P = 0.001  # that is shown as it is
 _EXACT = Context(prec=60, rounding=ROUND_HALF_UP)
-_TEXT_WIDTH = 12  # columns of the terminal that longer text gets at least
+_LONGEST_PIECE = 24  # columns of the terminal that a text without a place to break it may take
+_PIECES = re.compile(r"[^\s/_=@,;-]*[\s/_=@,;-]?")
+"""Parts of a text between which a line may end."""
+
+
+@cache
+def _words() -> dict[str, Any]:
+    return read_toml(__package__, "templates/notes.toml")
 
 
 @cache
 def notes(table: str) -> tuple[str, ...]:
     """Return the notes of a table by its name in ``templates/notes.toml``; none if it has none."""
-    texts = read_toml(__package__, "templates/notes.toml").get(table, ())
-    return tuple(map(str.strip, texts))
+    texts = _words().get(table, ())
+    return tuple(text.strip().format_map(_words()["columns"]) for text in texts)
+
+
+def floor_notes(kinds: Iterable[str]) -> list[str]:
+    """Return a sentence for each kind of floor, in the order of ``templates/notes.toml``."""
+    wanted = {*kinds}
+    return [
+        f"{FLOOR.capitalize()} {kind}: {words}"
+        for kind, words in _words()["floors"].items()
+        if kind in wanted
+    ]
 
 
 def count(number: float | None) -> Estimate | None:
@@ -56,12 +76,12 @@ def number(cell: Estimate) -> str:
 
 
 def interval(cell: Estimate) -> str:
-    """Return the ends of the interval, the number of items and the share of unread replies:
-    ``20–38; n 60; 2% unread``.
+    """Return what it is, the ends of the interval, the number of items and the share of unread
+    replies: ``20–38; n 60; 2% unread``.
 
     What is not known is left out, and so is a share of 0.
     """
-    parts = []
+    parts = [cell.name] if cell.name else []
     if cell.low is not None and cell.high is not None and not isnan(cell.value):
         low, high = (_digits(cell, end) for end in (cell.low, cell.high))
         parts.append(f"{low} to {high}" if "−" in low + high else f"{low}–{high}")
@@ -129,6 +149,7 @@ class Table:
         is_drawn: whether a figure goes with it.
         most_shown: how many rows are shown, the first ones; the CSV file has all. None for all.
         optional: columns that a narrow terminal leaves out, the first ones first.
+        in_lines: whether a row is a line on a terminal, without rules between columns.
 
     Raises:
         ValueError: a row has another length than the headings, or a column holds both text and
@@ -144,6 +165,7 @@ class Table:
     is_drawn: bool = False
     most_shown: int | None = None
     optional: Sequence[str] = ()
+    in_lines: bool = False
 
     def __post_init__(self) -> None:
         """Check the shape."""
@@ -176,7 +198,11 @@ class Table:
 
     def without(self, *names: str) -> "Table":
         """Return the table without columns."""
-        places = [place for place, name in enumerate(self.columns) if name not in names]
+        return self.only(*(name for name in self.columns if name not in names))
+
+    def only(self, *names: str) -> "Table":
+        """Return the table with these columns alone, in the order that they have."""
+        places = [place for place, name in enumerate(self.columns) if name in names]
         columns = [self.columns[place] for place in places]
         rows = [[row[place] for place in places] for row in self.rows]
         return replace(self, columns=columns, rows=rows)
@@ -189,38 +215,59 @@ class Table:
         rows, kinds = [self.rows[place] for place in order], [kinds[place] for place in order]
         return replace(self, rows=rows, kinds=kinds)
 
-    def to_rich(self) -> RichTable:
-        """Return it for the terminal: notes below it, an interval under its number."""
-        caption = Text("\n".join(self.shown_notes()))
-        table = RichTable(
-            title=Text(self.title), caption=caption, title_justify="left", caption_justify="left"
-        )
+    def to_rich(self, width: int) -> RichTable:
+        """Return the rows for a terminal of so many columns: an interval is under its number; text
+        is folded between words, and behind signs such as ``/``.
+        """
+        table = RichTable(box=box.HEAVY_HEAD)
+        if self.in_lines:
+            table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         ordered = self.measured_first()
         numeric = ordered.is_numeric()
-        for column, is_number, width in zip(self.columns, numeric, self._widths(), strict=True):
-            if is_number:  # `no_wrap` alone lets a narrow terminal cut a number
-                heading = Text(column.replace(" ", "\n"))
-                table.add_column(heading, justify="right", no_wrap=True, min_width=width)
-            else:
-                table.add_column(Text(column), overflow="fold", min_width=width)
+        widths = fitted_widths(self._widths(), width - self._rules())
+        for column, is_number, least in zip(self.columns, numeric, widths, strict=True):
+            table.add_column(
+                Text(self._heading(column, is_number)),
+                justify="right" if is_number else "left",
+                overflow="fold",
+                min_width=int(least),  # `no_wrap` alone lets a narrow terminal cut a number
+                max_width=int(least),
+            )
         for row in ordered.rows:
-            table.add_row(*[Text(_stacked(cell)) for cell in row])
+            texts = [
+                self._cell(cell) if is_number else fold(self._cell(cell), int(least))
+                for cell, is_number, least in zip(row, numeric, widths, strict=True)
+            ]
+            table.add_row(*map(Text, texts))
         return table
 
-    def least_width(self) -> int:
-        """Return how many columns of a terminal it needs: text is folded, numbers are not."""
-        return sum(width + 3 for width in self._widths()) + 1
+    def width(self, *, is_folded: bool) -> int:
+        """Return how many columns of a terminal it needs, with or without folded text."""
+        return sum(widths[is_folded] for widths in self._widths()) + self._rules()
 
-    def _widths(self) -> list[int]:
-        """The least width of each column."""
+    def _rules(self) -> int:
+        """Columns of a terminal between those of the table."""
+        number = len(self.columns)
+        return 2 * (number - 1) if self.in_lines else 3 * number + 1
+
+    def _heading(self, column: str, is_number: bool) -> str:
+        return column.replace(" ", "\n") if is_number and not self.in_lines else column
+
+    def _cell(self, cell: Cell) -> str:
+        if not self.in_lines:
+            return _stacked(cell)
+        return "" if cell is None else text(cell)
+
+    def _widths(self) -> list[tuple[int, int]]:
+        """The width of each column, and its least one, where text is folded."""
         widths = []
         for column, numeric, cells in zip(
             self.columns, self.is_numeric(), self._by_column(), strict=True
         ):
-            heading = column.replace(" ", "\n") if numeric else column
-            lines = chain.from_iterable(map(str.splitlines, [heading, *map(_stacked, cells)]))
-            longest = max(map(len, lines), default=1)
-            widths.append(longest if numeric else min(longest, _TEXT_WIDTH))
+            texts = [self._heading(column, numeric), *map(self._cell, cells)]
+            natural = max(map(len, "\n".join(texts).splitlines()), default=1)
+            pieces = max(map(len, _PIECES.findall(" ".join(texts))), default=1)
+            widths.append((natural, natural if numeric else min(pieces, natural, _LONGEST_PIECE)))
         return widths
 
     def to_markdown(self) -> str:
@@ -250,15 +297,40 @@ class Table:
         return out.getvalue()
 
 
+def fitted_widths(widths: Sequence[tuple[float, float]], room: float) -> list[float]:
+    """Share room between columns, given the width of each and its least one, which all get."""
+    spare = room - sum(least for _, least in widths)
+    wanted = sum(natural - least for natural, least in widths)
+    share = max(0.0, min(1.0, spare / max(wanted, 1)))
+    return [least + share * (natural - least) for natural, least in widths]
+
+
+def fold(words: str, width: int) -> str:
+    """Return a text in lines of so many letters, which end between words or behind signs.
+
+    >>> fold("baseline/chance", 10)
+    'baseline/\\nchance'
+    """
+    lines = [""]
+    for piece in _PIECES.findall(words):
+        if lines[-1] and len(lines[-1]) + len(piece.rstrip()) > width:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(map(str.rstrip, lines))
+
+
 _ENDS = ("", " low", " high", " n")
 """What headings of CSV have behind the name of a column of estimates."""
 
 
 def _stacked(cell: Cell) -> str:
-    """A cell with its interval in a second line, so that wide tables fit in a terminal."""
+    """A cell with what it is, and its interval, in lines below, so that wide tables fit in a
+    terminal.
+    """
     if not isinstance(cell, Estimate):
         return text(cell)
-    return "\n".join(filter(None, [number(cell) + cell.mark, interval(cell)]))
+    ends = interval(replace(cell, name=""))
+    return "\n".join(filter(None, [number(cell) + cell.mark, cell.name, ends]))
 
 
 def _digits(cell: Estimate, value: float) -> str:

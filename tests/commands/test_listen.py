@@ -49,7 +49,7 @@ def chromium() -> Iterator[Chrome]:
         shutil.which("chromedriver"),
     )
     if not browser or not driver:
-        pytest.skip("Chromium and its driver are needed")
+        pytest.skip("needs Chromium and its driver: apt install chromium chromium-driver")
     options = ChromeOptions()
     options.binary_location = browser
     for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--mute-audio"):

@@ -1,6 +1,5 @@
 """`music-evals run` as a user runs them, with a kill on the way."""
 
-import re
 import signal
 import subprocess
 import sys
@@ -68,8 +67,8 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
     assert all(path.read_bytes() == content for path, content in done.items())
     assert [log.status for log in headers(logs)] == ["success"] * 6, "nothing of the killed run"
     # Under each condition there is a row for each of the two tasks.
-    assert len(re.findall(r"│ +34–100; n 2 │", output)) == 6
-    assert output.count("imited by --limit 2") == 2
+    assert output.count("(34–100)") == 6
+    assert output.count("--limit 2") == 2
 
 
 @pytest.mark.parametrize(
@@ -288,11 +287,11 @@ def test_the_share_of_unread_replies_and_the_score_by_rules_are_shown(tmp_path: 
         with redirect_stdout(StringIO()) as out:
             show_scores(str(tmp_path / name), None)
         shown[name] = out.getvalue()
-    assert "│ 10% " in shown["text"]
+    assert "10% unread" in shown["text"]
     assert "--max-tokens" in shown["text"]
     assert "shots" in shown["form"]
     assert "--max-tokens" not in shown["form"]
-    assert "│ 0% " in shown["good"]
+    assert "0% unread" in shown["good"]
     assert "In some runs" not in shown["good"]
 
 
@@ -349,6 +348,7 @@ def test_a_run_under_several_conditions_shows_each_also_in_a_narrow_terminal(
         write_log(tmp_path, values, params={"stimulus": stimulus})
     with redirect_stdout(StringIO()) as out, patch.dict("os.environ", COLUMNS="50"):
         show_scores(str(tmp_path), None)
-    heading = out.getvalue().splitlines()[2]
-    assert [word.strip() for word in heading.split("┃")[1:-1]] == ["Task", "Asked with", "Score"]
+    _, heading, *rows = out.getvalue().splitlines()
+    assert heading.split()[:3] == ["Task", "Condition", "Score"]
+    assert max(map(len, [heading, *rows[:2]])) <= 50
     assert "stimulus" in out.getvalue()

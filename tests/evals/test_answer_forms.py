@@ -251,9 +251,9 @@ def test_a_model_of_hf_without_a_chat_template(tmp_path: Path) -> None:
     """GPT-2 of random weights: the prompt arrives as it is, and nothing follows the words ahead of
     the letter.
     """
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    tokenizers = pytest.importorskip("tokenizers")
+    torch = pytest.importorskip("torch", reason="needs the extra 'hf'")
+    transformers = pytest.importorskip("transformers", reason="needs the extra 'hf'")
+    tokenizers = pytest.importorskip("tokenizers", reason="needs the extra 'hf'")
     torch.manual_seed(0)
     pieces = tokenizers.Tokenizer(tokenizers.models.BPE())
     pieces.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)

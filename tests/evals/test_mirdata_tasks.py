@@ -54,7 +54,7 @@ def test_the_beats_of_a_song_have_room() -> None:
 
 
 def test_a_file_of_facts_is_a_listening_test(tmp_path: Path) -> None:
-    pytest.importorskip("mirdata")
+    pytest.importorskip("mirdata", reason="needs the extra 'mir'")
     source = mirdata_sets.vocadito(tmp_path / "source")
     file = tmp_path / "words.toml"
     file.write_text(FACTS)

@@ -245,7 +245,7 @@ def test_n_stands_beside_every_measured_score(golden: Records) -> None:
         (
             "C" * 38 + "II",
             "C" * 12 + "I" * 28,
-            "a reads MIDI but does not hear: 95 (83–99; n 40) from MIDI, 30 (",
+            "a reads MIDI but does not hear: 95 (1/3 tasks; 83–99; n 40) from MIDI, 30 (",
         ),
         ("C" * 38 + "II", "C" * 30 + "I" * 10, "a reads MIDI and hears: "),
         ("C" * 22 + "I" * 18, "C" * 14 + "I" * 26, "a reads MIDI and may hear: "),

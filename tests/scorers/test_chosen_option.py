@@ -266,7 +266,7 @@ def test_the_labelled_replies_with_a_model_that_reads_them_right(
     misread or called cut.
     """
     if not file.is_file():
-        pytest.skip("no labelled replies")
+        pytest.skip(f"no labelled replies in {file}")
     lines = file.read_text(encoding="utf-8").splitlines()[::4]
     rows = {f"q{number}": json.loads(line) for number, line in enumerate(lines)}
     words = {"-": "none", "R": "refused"}

@@ -22,6 +22,7 @@ from music_evals.reports.table import (
     Rows,
     Table,
     count,
+    floor_notes,
     notes,
 )
 from music_evals.scorers.metrics.estimates import Estimate, difference, estimate
@@ -263,8 +264,11 @@ def percent(share: Estimate | None) -> Estimate | None:
 
 
 def best_floor(floors: Mapping[str, Estimate]) -> Estimate | None:
-    """Return the best of some floors; None without any."""
-    return max(floors.values(), key=lambda floor: floor.value, default=None)
+    """Return the best of some floors, with its name; None without any."""
+    if not floors:
+        return None
+    name = max(floors, key=lambda kind: floors[kind].value)
+    return replace(floors[name], name=name)
 
 
 def gain(score: Estimate | None, floor: Estimate | None) -> Estimate | None:
@@ -414,7 +418,9 @@ def floors_table(records: Records, benchmark: str) -> Table:
     figures["Gain"] = lambda run: percent(gain(records.score(run), best_floor(floors[run])))
     name, title = f"{part_of_title(benchmark)}floors", "scores, floors and gains in percent"
     runs = runs[[bool(floors[number]) for number in runs.index]]
-    return _task_table(benchmark, name, title, runs, figures, "gain")
+    table = _task_table(benchmark, name, title, runs, figures, "gain")
+    kinds = chain.from_iterable(floors.values())
+    return replace(table, notes=[*floor_notes(kinds), *table.notes])
 
 
 def part_of_title(benchmark: str) -> str:

@@ -37,6 +37,7 @@ class Estimate:
         mark: shown behind the number; a note explains it.
         unread: the share of replies behind it that hold no answer that could be read; None if that
             is not known.
+        name: what it is, where that is not said by the heading: the floor, or of how many tasks.
     """
 
     value: float
@@ -46,6 +47,7 @@ class Estimate:
     decimals: int = 3
     mark: str = ""
     unread: float | None = None
+    name: str = ""
 
     def times(self, scale: float, decimals: int) -> "Estimate":
         """Return it in another unit, with so many decimals."""

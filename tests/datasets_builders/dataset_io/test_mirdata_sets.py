@@ -17,7 +17,7 @@ from music_evals.evals.registry import dataset_module
 from music_evals.notation.extras import MissingLibraryError
 from tests import mirdata_sets
 
-mirdata = pytest.importorskip("mirdata")
+mirdata = pytest.importorskip("mirdata", reason="needs the extra 'mir'")
 
 
 @pytest.fixture(autouse=True)

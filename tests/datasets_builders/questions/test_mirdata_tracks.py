@@ -16,7 +16,7 @@ from music_evals.evals.registry import dataset_module
 from music_evals.notation.audio.clips import check_clip
 from tests import mirdata_sets
 
-pytest.importorskip("mirdata")
+pytest.importorskip("mirdata", reason="needs the extra 'mir'")
 
 
 def rows_of(spec: Any, source: Path, task: str, out: Path) -> list[dict[str, Any]]:

@@ -85,7 +85,7 @@ def test_what_cannot_be_read_is_refused_by_name(name: str, tmp_path: Path) -> No
         read_notes(f"X:1\nT:t\n{music}\n", tmp_path)
 
 
-@pytest.mark.skipif(not FOREIGN.exists(), reason="the cases are not part of the repository")
+@pytest.mark.skipif(not FOREIGN.exists(), reason=f"no copy of the cases in {FOREIGN}")
 def test_notes_as_abc2midi_plays_them(tmp_path: Path) -> None:
     refused = set()
     for case in json.loads(FOREIGN.read_text()):

@@ -56,7 +56,7 @@ def test_labelled_replies_of_the_kinds(case: dict[str, Any]) -> None:
     assert outcome(case) == "right"
 
 
-@pytest.mark.skipif(not THREADS, reason="the replies are not at hand")
+@pytest.mark.skipif(not THREADS, reason=f"no {SHARED / 'from_threads.jsonl'}")
 def test_labelled_replies_from_threads() -> None:
     wrong = []
     for case in THREADS:

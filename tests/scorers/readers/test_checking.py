@@ -90,9 +90,11 @@ def test_spellings_of_a_pitch_are_one_and_enharmonics_are_two(sign: str, words: 
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published questions are not here")
+@pytest.mark.skipif(
+    not PUBLISHED.is_file(), reason=f"no copy of the published questions in {PUBLISHED}"
+)
 def test_published_answers_are_never_wrong_of_themselves() -> None:
-    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl = pytest.importorskip("openpyxl", reason="needs the extra 'scores'")
     sheet = openpyxl.load_workbook(PUBLISHED, read_only=True).active
     rows = list(sheet.iter_rows(min_row=2, values_only=True))
     assert len(rows) == 1800

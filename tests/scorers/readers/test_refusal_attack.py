@@ -60,9 +60,11 @@ def test_no_refusal_is_right(number: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published questions are not here")
+@pytest.mark.skipif(
+    not PUBLISHED.is_file(), reason=f"no copy of the published questions in {PUBLISHED}"
+)
 def test_refusals_earn_nothing_on_the_published_questions() -> None:
-    openpyxl = pytest.importorskip("openpyxl")
+    openpyxl = pytest.importorskip("openpyxl", reason="needs the extra 'scores'")
     sheet = openpyxl.load_workbook(PUBLISHED, read_only=True).active
     asked = {
         (answer, answer_type_of(question, answer))

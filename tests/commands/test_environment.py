@@ -1,0 +1,229 @@
+"""Inspect's variables, names of -T and -M, servers that fail, and the commands that come next."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from inspect_ai import Task
+from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+
+from music_evals.commands import output
+from music_evals.evals.shared.registration import registered
+from tests.commands.cli import run
+
+ROOT = Path(__file__).parents[2]
+TASK = "musictheorybench_knowledge"
+
+
+def logs_in(folder: Path) -> list[EvalLog]:
+    return [read_eval_log(info, header_only=True) for info in list_eval_logs(str(folder))]
+
+
+def test_variables_of_inspect_are_options_and_options_win(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = {
+        "INSPECT_LOG_DIR": str(tmp_path / "mine"),
+        "INSPECT_EVAL_MODEL": "baseline/chance",
+        "INSPECT_EVAL_LIMIT": "1",
+        "INSPECT_EVAL_TEMPERATURE": "0.25",
+        "INSPECT_EVAL_EPOCHS": "2",
+        "INSPECT_EVAL_TASK_ARGS": "answer=text",
+        "INSPECT_DISPLAY": "none",
+    }
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    code, text = run("run", TASK)
+    assert code == 0, text
+    (log,) = logs_in(tmp_path / "mine" / f"{TASK}-baseline-chance")
+    assert (log.eval.model, log.eval.config.limit, log.eval.config.epochs) == (
+        "baseline/chance",
+        1,
+        2,
+    )
+    assert log.eval.task_args_passed["answer"] == "text"
+    assert log.plan.config.temperature == 0.25
+    asked = ("--model", "baseline/majority", "--limit", "2", "--epochs", "1", "--temperature", "1")
+    code, text = run("run", TASK, *asked)
+    assert code == 0, text
+    (log,) = logs_in(tmp_path / "mine" / f"{TASK}-baseline-majority")
+    assert (log.eval.config.limit, log.eval.config.epochs) == (2, 1)
+    assert log.plan.config.temperature == 1
+
+
+def test_a_file_wins_over_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSPECT_EVAL_LIMIT", "3")
+    monkeypatch.setenv("INSPECT_EVAL_TEMPERATURE", "0.25")
+    monkeypatch.setenv("INSPECT_DISPLAY", "none")
+    file = tmp_path / "run.yaml"
+    file.write_text(
+        f"models: [baseline/chance]\ntasks: [{TASK}]\nlimit: 2\ngeneration: {{temperature: 0.5}}\n"
+    )
+    code, text = run("run", "--config", file, "--log-dir", tmp_path / "logs")
+    assert code == 0, text
+    (log,) = logs_in(tmp_path / "logs")
+    assert (log.eval.config.limit, log.plan.config.temperature) == (2, 0.5)
+
+
+def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INSPECT_EVAL_LIMIT", "10-20")
+    code, text = run("run", TASK, "--model", "baseline/chance")
+    assert (code, "env var: 'INSPECT_EVAL_LIMIT'" in text) == (2, True), text
+
+
+@pytest.mark.parametrize("name", ["evals/muse.py@syncopation", "music_evals/muse"])
+def test_a_name_that_no_task_takes_ends_a_run_of_inspect(name: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "inspect_ai", "eval", name, "--model", "baseline/chance"]
+    command += ["-T", "shot=five", "--display", "none", "--log-dir", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode != 0
+    assert "there is no parameter shot; there are: dataset" in done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert not list(tmp_path.glob("*.eval"))
+
+
+def test_all_tasks_of_a_benchmark_have_a_name(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "inspect_ai", "eval", "music_evals/musictheorybench"]
+    command += ["--model", "baseline/chance", "--limit", "1", "--display", "none"]
+    command += ["--log-dir", str(tmp_path / "logs"), "-T", "answer=text"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 0, done.stderr
+    tasks = {log.eval.task_registry_name for log in logs_in(tmp_path / "logs")}
+    assert tasks == {f"music_evals/musictheorybench_{task}" for task in ("knowledge", "reasoning")}
+
+
+@dataclass(frozen=True)
+class Few:
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class More(Few):
+    pages: str = "images"
+
+
+def test_a_task_is_not_given_what_another_one_of_its_file_takes() -> None:
+    given = []
+
+    def few(params: Few) -> Task:
+        given.append(params)
+        return Task()
+
+    def more(params: More) -> Task:
+        given.append(params)
+        return Task()
+
+    one, other = registered(few, "test_few"), registered(more, "test_more")
+    one(seed=1, pages="pdf")
+    other(seed=1, pages="pdf")
+    assert given == [Few(1), More(1, "pdf")]
+    with pytest.raises(ValueError, match="there is no parameter page; there are: seed"):
+        one(page="pdf")
+
+
+def test_an_argument_that_no_provider_takes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    code, text = run("run", TASK, "--model", "openai/some", "-M", "foo=1")
+    assert code == 2
+    assert "openai/some cannot be made with foo: " in text
+
+
+@contextmanager
+def server_of_chats() -> Iterator[str]:
+    """A server that knows no path but that of chat completions."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            body = b'{"detail": "Not Found"}'
+            self.send_response(404)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+def test_a_server_that_knows_chats_alone_is_named_with_what_helps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    asked = ("run", TASK, "--model", "openai/some", "--limit", "1", "--display", "none")
+    with server_of_chats() as address:
+        code, text = run(*asked, "--log-dir", tmp_path, "--model-base-url", address)
+    assert code == 1
+    assert f"{address} may serve chat completions alone: add -M responses_api=false" in text
+    assert "Next:" not in text
+
+
+def test_a_connection_that_fails_names_its_address_and_no_next_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    asked = ("run", TASK, "--model", "openai/some", "--limit", "1", "--display", "none")
+    code, text = run(*asked, "--max-retries", "0", "--log-dir", tmp_path)
+    assert code == 1
+    assert "no connection to http://127.0.0.1:9/v1" in text
+    assert "OPENAI_BASE_URL" in text
+    assert "Next:" not in text
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "expected"),
+    [
+        ("/env/bin/music-evals", ["python", "/env/bin/music-evals"], "/env/bin/music-evals"),
+        ("/p/music_evals/__main__.py", ["py3", "-m", "music_evals", "run"], "py3 -m music_evals"),
+        ("-c", ["python", "-c", "…"], "music-evals"),
+    ],
+)
+def test_the_next_command_begins_as_this_one_did(
+    script: str, words: list[str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", [script])
+    monkeypatch.setattr(sys, "orig_argv", words)
+    assert output.program() == expected
+
+
+def test_under_uvx_the_next_command_has_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `uv` starts it; `sh` stands in for it, as the parent of a process of its own."""
+    asked = "import sys; from music_evals.commands.output import program; sys.argv = ['/x/bin/music-evals']; print(program())"
+    script = f'"{sys.executable}" -c "$PROGRAM"; :'
+    words = ["uv", "tool", "uvx", "--from", ".[hf]", "music-evals", "run"]
+    environment = {**os.environ, "UV": "/bin/uv", "PROGRAM": asked}
+    parent = f"import os; os.execv('/bin/sh', ['/x/uv', '-c', {script!r}, *{words[1:]!r}])"
+    done = subprocess.run(
+        [sys.executable, "-c", parent],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.strip() == "uvx --from '.[hf]' music-evals", done.stderr
+
+
+def test_the_module_is_the_command() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "music_evals", "--version"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+    )
+    assert done.stdout.startswith("music-evals ")
