@@ -1,4 +1,4 @@
-"""`music-evals subset`: fewer questions with nearly the same scores and ranking."""
+"""`music-evals subset`: fewer questions, and what they say of the score on all."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ def subset(
     out: Annotated[Path, Option(help="File to write, for --config or --run-config.")],
     items: Annotated[int, Option(min=4, help="Questions of each task.")] = 100,
 ) -> None:
-    """Choose questions of each task that rank models as all questions do, and say how well."""
+    """Draw questions of each task, and say how well they stand for all."""
     # Here, so that `music-evals --help` need not wait for Inspect.
     import pandas as pd
 
@@ -35,6 +35,14 @@ def subset(
         with replace_file(out) as file:
             file.write_text(json.dumps(config, indent=1))
         for key, facts in subsets.items():
-            agreement = pd.DataFrame(facts["agreement"]).round(2)
             say(key)
-            print(agreement.to_string(index=False))
+            if facts["agreement"]:
+                print(pd.DataFrame(facts["agreement"]).round(2).to_string(index=False))
+            if len(facts["sizes"]) > 1:
+                say(
+                    "Drawn from strata of difficulty: scores of models held out have a smaller error."
+                )
+            elif facts["agreement"]:
+                say("Drawn at random: strata of difficulty serve models held out no better.")
+            else:
+                say("Drawn at random: fewer than six models.")

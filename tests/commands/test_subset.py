@@ -29,27 +29,39 @@ def read(path: Path) -> tuple[list[str], dict[str, Any]]:
     return config["eval_config"]["sample_id"], subset
 
 
-def test_subsets_of_logs_are_nested_balanced_and_come_with_their_error(tmp_path: Path) -> None:
-    write_logs(tmp_path / "logs", 9)
+@pytest.mark.parametrize(("models", "rows"), [(5, 0), (9, 2)])
+def test_a_subset_says_how_it_was_drawn(models: int, rows: int, tmp_path: Path) -> None:
+    write_logs(tmp_path / "logs", models)
     write_log(tmp_path / "logs", "I" * 60, model="baseline/chance", samples=KINDS)
-    subsets = []
-    for items in (20, 10):
-        out = tmp_path / f"{items}.json"
-        code, output = run("subset", tmp_path / "logs", "--items", items, "--out", out)
-        assert code == 0, output
-        assert "ziqi/comprehension|data:generated-seed1" in output
-        subsets.append(read(out))
-    (ids, subset), (_, smaller) = subsets
-    assert smaller["items"] == subset["items"][:10]
+    out = tmp_path / "20.json"
+    code, output = run("subset", tmp_path / "logs", "--items", 20, "--out", out)
+    assert code == 0, output
+    assert "ziqi/comprehension|data:generated-seed1" in output
+    assert "Drawn at random: " in output
+    ids, subset = read(out)
     assert ids == [f"ziqi_comprehension:{item}" for item in subset["items"]]
-    themes = [int(item[1:]) % 4 for item in subset["items"]]
-    assert min(map(themes.count, range(4))) >= 3
-    assert sorted({*subset["models"]}) == [f"org/model-{model}" for model in range(9)]
-    for facts, items in zip(subset["agreement"], (5, 10, 20), strict=True):
-        assert facts["items"] == items
-        assert 0 < facts["error"] < 3 * facts["error_random"]
-        assert 0 < facts["kendall"] <= facts["spearman"] <= 1
-    assert subset["margin"] == pytest.approx(2.306 * subset["agreement"][-1]["error"], rel=1e-3)
+    assert (len({*ids}), subset["strata"], subset["sizes"]) == (20, [0] * 20, [60])
+    assert sorted({*subset["models"]}) == [f"org/model-{model}" for model in range(models)]
+    assert len(subset["agreement"]) == rows
+    for facts in subset["agreement"]:
+        assert facts["error"] < 15
+        assert 0.5 < facts["kendall"] <= 1
+
+
+def test_strata_are_taken_if_they_serve_held_out_models_better(tmp_path: Path) -> None:
+    """All find the same questions hard, of which a random sample may have too many."""
+    for model in range(8):
+        values = "C" * 30 + "".join("C" if item < 4 * model else "I" for item in range(30))
+        write_log(tmp_path / "logs", values, model=f"org/model-{model}")
+    out = tmp_path / "10.json"
+    code, output = run("subset", tmp_path / "logs", "--items", 20, "--out", out)
+    assert code == 0, output
+    assert "scores of models held out have a smaller error" in output
+    _, subset = read(out)
+    assert subset["sizes"] == [15] * 4
+    assert [subset["strata"].count(number) for number in range(4)] == [5] * 4
+    difficulty, random = subset["agreement"]
+    assert difficulty["error"] < 0.7 * random["error"]
 
 
 def test_the_file_of_a_subset_runs_and_the_report_estimates_the_full_score(tmp_path: Path) -> None:
