@@ -37,7 +37,9 @@ def curve(
         float, Option(min=0, help="Read again every so many seconds, until Ctrl-C; 0 for once.")
     ] = 0,
 ) -> None:
-    """Show scores by step of training, with tests of each change and of a trend, and the best step."""
+    """Show scores by step of training, with tests of each change and of a trend, and say what the
+    best step is worth.
+    """
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.reports.curves import curve_table
     from music_evals.reports.records import read_records

@@ -40,7 +40,8 @@ def subset(
                 print(pd.DataFrame(facts["agreement"]).round(2).to_string(index=False))
             if len(facts["sizes"]) > 1:
                 say(
-                    "Drawn from strata of difficulty: scores of models held out have a smaller error."
+                    "Drawn from strata of difficulty: scores of models held out have a smaller "
+                    "error."
                 )
             elif facts["agreement"]:
                 say("Drawn at random: strata of difficulty serve models held out no better.")

@@ -49,28 +49,30 @@ def curve_table(
 
     Returns:
         The table, whose first column names the curve; what is said of each curve; location and
-        reason of each log that is in none. Of several runs of a step the last one by the name of its log counts.
+        reason of each log that is in none. Of several runs of a step the last one by the name of
+        its log counts.
 
     Raises:
         ValueError: what the pattern finds is no number, or two runs have no question in common.
     """
     curves: defaultdict[str, dict[float, PairedRun]] = defaultdict(dict)
     left_out = [*records.passed_over]
-    for number, run in records.runs[::-1].iterrows():
-        step, model = _step(records.headers[number].eval, by, pattern or PATTERN)
+    for place, run in records.runs[::-1].iterrows():
+        step, model = _step(records.headers[place].eval, by, pattern or PATTERN)
         curve = ", ".join([model, *run[["section", "task", "condition", "data"]]])
         if step is None or step in curves[curve]:
             left_out.append((run["location"], "it has no step, or a later run of it counts"))
         else:
-            curves[curve][step] = paired_run(records, number, run)
+            curves[curve][step] = paired_run(records, place, run)
     rows: Rows = []
     sentences = {}
     for curve, by_step in sorted(curves.items()):
         steps, runs = zip(*sorted(by_step.items()), strict=True)
         before = _paired_rows([*pairwise(runs)])
         first = _paired_rows([(runs[0], run) for run in runs[1:]])
-        cells = zip(_cells_of_changes(before), paired_cells(first), strict=True)
-        changes = [[None] * 5, *([*own, since[2]] for own, since in cells)]
+        changes: Rows = [[None] * 5]
+        for own, since in zip(_cells_of_changes(before), paired_cells(first), strict=True):
+            changes.append([*own, since[2]])
         for step, run, change in zip(steps, runs, changes, strict=True):
             rows.append([curve, count(step), records.percent(run.number), *change])
         sentences[curve] = [*_say_trend(runs, before), *_say_best(steps, runs)]

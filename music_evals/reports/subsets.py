@@ -46,8 +46,8 @@ def make_subsets(records: Records, size: int) -> dict[str, Any]:
     """Draw questions of each task, by its complete runs of models that are no baselines.
 
     Tasks of a single model are left out, and tasks whose runs have too few questions in common.
-    Questions are a simple random sample, unless strata of difficulty serve models that were held out
-    better.
+    Questions are a simple random sample, unless strata of difficulty serve models better that were
+    held out.
 
     Returns:
         A run config of Inspect. Its metadata have the ``subsets`` by task and data.
@@ -62,7 +62,8 @@ def make_subsets(records: Records, size: int) -> dict[str, Any]:
         models = group["model"].nunique()
         if len(questions) <= size or models < 2:
             continue
-        agreement, is_better = [], False
+        agreement: list[dict[str, Any]] = []
+        is_better = False
         if models >= _LEAST_MODELS:
             agreement, is_better = cross_validate(responses, group["model"], size)
         rng = np.random.default_rng(0)

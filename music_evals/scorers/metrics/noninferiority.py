@@ -1,8 +1,8 @@
-"""Whether scores fell by more than a margin: the test of non-inferiority behind `music-evals check`.
+"""Whether scores fell by more than a margin: tests of non-inferiority, for `music-evals check`.
 
-Conventions: outcomes and differences as in `paired`; a margin is from 0 to 1. Two one-sided tests at
-2.5%, so the interval of 95% decides: a drop of just the margin is called more, or less, than it
-with a risk of 2.5% each.
+Conventions: outcomes and differences as in `paired`; a margin is from 0 to 1. There are two
+one-sided tests at 2.5%: a drop of just the margin is called more, or less, than it with a risk of
+2.5% each.
 """
 
 from math import sqrt

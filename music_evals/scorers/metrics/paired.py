@@ -109,8 +109,8 @@ def compare(
         return _compare_independent(differences)
     weights = np.ones(pairs)
     if strata:
-        sizes = Counter(strata)
-        weights = np.array([pairs / len(sizes) / sizes[name] for name in strata])
+        counts = Counter(strata)
+        weights = np.array([pairs / len(counts) / counts[name] for name in strata])
     difference = float((weights * differences).mean())
     totals: Floats = np.bincount(places, weights=weights * differences).astype(float)
     sizes: Floats = np.bincount(places, weights=weights).astype(float)

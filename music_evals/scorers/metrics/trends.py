@@ -1,10 +1,10 @@
 """Scores of checkpoints in their order: steps between neighbours, a trend, and the best of them.
 
 Conventions: scores are from 0 to 1, in the order of training. Checkpoints wobble: training again
-from nearly the same state gives another score, beyond the noise of the questions. The tests take the
-wobble from the other checkpoints of the curve, together with what is supposed of it: a standard
-deviation of `WOBBLE`, which counts as much as `_SUPPOSED` further checkpoints. So two checkpoints can
-be told apart, and more of them replace the supposition.
+from nearly the same state gives another score, beyond the noise of the questions. The tests take
+the wobble from the other checkpoints of the curve, together with what is supposed of it: a standard
+deviation of `WOBBLE`, which counts as much as `_SUPPOSED` further checkpoints. So two checkpoints
+can be told apart, and more of them replace the supposition.
 """
 
 from math import sqrt

@@ -1,6 +1,6 @@
 """Random subsets, and estimates from them, against all subsets and known truths."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def test_strata_hold_items_that_are_about_as_hard() -> None:
     assert [len(items) for items in strata] == [26, 25, 25, 25]
     assert sorted(np.concatenate(strata)) == [*range(101)]
     ends = [(means[items].min(), means[items].max()) for items in strata]
-    assert all(high < low for (_, high), (low, _) in zip(ends[:-1], ends[1:], strict=True))
+    assert all(high < low for (_, high), (low, _) in pairwise(ends))
     drawn = draw(strata, 22, np.random.default_rng(0))
     assert [len({*items}) for items in drawn] == [6, 6, 5, 5]
 
