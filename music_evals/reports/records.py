@@ -68,6 +68,7 @@ _HEADER_BYTES = 1 << 26
 _SAMPLE_BYTES = 1 << 28
 _BYTES_OF_VALUE = 32  # as few as a value of JSON may have, on average
 _JSON_BYTES = 1 << 29  # of a log in JSON, or of the summaries of all samples
+_ROUNDED = 0.01  # a chance level that is as far from another one is the same
 _LARGEST = 1e20  # above all seeds of 64 bits
 _LONGEST = 1000  # characters of a text in a header, or in metadata
 _SHOWN = 200  # characters of another text of a sample
@@ -539,6 +540,7 @@ def _item_rows(sample: _Sample, score: Score, facts: _Row) -> Iterator[_Row]:
             "key": key,
             "target": plain(str(sample.target), _SHOWN),
             "is_unread": _is_unread(item.details),
+            "chance": _chance(about),
             "details": None,
         }
         if facts["scorer"].startswith(_WITH_DETAILS):
@@ -554,6 +556,12 @@ def _is_unread(details: _Metadata) -> bool | None:
     if details.get("reading") is None:
         return None
     return details["reading"] in UNREAD and not details.get("votes")
+
+
+def _chance(about: _Metadata) -> float:
+    """What guessing earns on a question, by the options that its sample shows; NaN without any."""
+    options = about.get("options")
+    return 1 / len(options) if isinstance(options, list) and options else nan
 
 
 def _question_key(about: _Metadata, item: str, target: str) -> str:
@@ -620,6 +628,7 @@ def _run(
         "main_metric": about["main_metric"],
         "unread": nan if unread is None else unread,
         "has_reader": READER in models_by_role(log),
+        "false_chance": _false_chance(_Facts.model_validate(about), main),
         "errors": results.total_samples - results.completed_samples,
         **answer_facts(log, main),
         "seconds": wall_seconds(log),
@@ -718,6 +727,9 @@ def _scores(
     floors.
     """
     facts = _Facts.model_validate(log.eval.metadata)
+    if not isnan(_false_chance(facts, main)):
+        chance = _Floor.model_validate({"value": _true_chance(facts, main)})
+        facts.floors.setdefault("", {})["chance"] = chance
     yield _row(run, facts.main_metric, "", headline)
     for group, items in _groups(main):
         yield _row(run, facts.main_metric, group, score_of(items))
@@ -732,6 +744,22 @@ def _scores(
             figure = Estimate(floor.value, floor.low, floor.high)
             row = _row(run, facts.main_metric, f"{named[1]}={named[2]}" if named else "", figure)
             yield {**row, "source": "floor", "floor": kind}
+
+
+def _false_chance(facts: _Facts, main: pd.DataFrame) -> float:
+    """The chance level that a log states, or 0 for none, if it is another one by `_true_chance`;
+    else NaN.
+    """
+    true = _true_chance(facts, main)
+    stated = facts.floors.get("", {}).get("chance", _Floor(value=0)).value
+    return nan if true is None or abs(stated - true) <= _ROUNDED else stated
+
+
+def _true_chance(facts: _Facts, main: pd.DataFrame) -> float | None:
+    """The chance level by the options of the questions, or as the benchmark states it."""
+    if "chance" in main and main["chance"].notna().all():
+        return float(main["chance"].mean())
+    return load(facts.benchmark).tasks[facts.config].chance
 
 
 def _groups(main: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
