@@ -228,9 +228,10 @@ def _read_log(path: Path, defaults: Defaults) -> tuple[EvalLog, pd.DataFrame]:
     samples = list(_samples(path, header))
     _complete_facts(header, samples, defaults)
     _check_usable(header)
-    items = _items(header, samples)
+    items = pd.DataFrame(_items(header, samples))
+    _check_chance(_Facts.model_validate(header.eval.metadata), items["chance"])
     run_facts(header)  # what it cannot show, the report could not either
-    return header, pd.DataFrame(items)
+    return header, items
 
 
 def _main_items(items: pd.DataFrame) -> pd.DataFrame:
@@ -458,6 +459,19 @@ def _check_usable(log: EvalLog) -> None:
         raise ValueError("its samples were not logged")
 
 
+def _check_chance(facts: _Facts, chances: pd.Series) -> None:
+    """Raise a ValueError for a log with a chance level that is not its questions'."""
+    floors = facts.floors.get("", {})
+    true = load(facts.benchmark).tasks[facts.config].chance
+    if chances.notna().all():
+        true = float(chances.mean())
+    if true is None or not floors:
+        return
+    stated = floors["chance"].value if "chance" in floors else 0
+    if abs(stated - true) > _ROUNDED:
+        raise ValueError(f"its floors state a chance of {stated:g}; its questions have {true:g}")
+
+
 # --- rows ---
 
 
@@ -628,7 +642,6 @@ def _run(
         "main_metric": about["main_metric"],
         "unread": nan if unread is None else unread,
         "has_reader": READER in models_by_role(log),
-        "false_chance": _false_chance(_Facts.model_validate(about), main),
         "errors": results.total_samples - results.completed_samples,
         **answer_facts(log, main),
         "seconds": wall_seconds(log),
@@ -727,9 +740,6 @@ def _scores(
     floors.
     """
     facts = _Facts.model_validate(log.eval.metadata)
-    if not isnan(_false_chance(facts, main)):
-        chance = _Floor.model_validate({"value": _true_chance(facts, main)})
-        facts.floors.setdefault("", {})["chance"] = chance
     yield _row(run, facts.main_metric, "", headline)
     for group, items in _groups(main):
         yield _row(run, facts.main_metric, group, score_of(items))
@@ -744,22 +754,6 @@ def _scores(
             figure = Estimate(floor.value, floor.low, floor.high)
             row = _row(run, facts.main_metric, f"{named[1]}={named[2]}" if named else "", figure)
             yield {**row, "source": "floor", "floor": kind}
-
-
-def _false_chance(facts: _Facts, main: pd.DataFrame) -> float:
-    """The chance level that a log states, or 0 for none, if it is another one by `_true_chance`;
-    else NaN.
-    """
-    true = _true_chance(facts, main)
-    stated = facts.floors.get("", {}).get("chance", _Floor(value=0)).value
-    return nan if true is None or abs(stated - true) <= _ROUNDED else stated
-
-
-def _true_chance(facts: _Facts, main: pd.DataFrame) -> float | None:
-    """The chance level by the options of the questions, or as the benchmark states it."""
-    if "chance" in main and main["chance"].notna().all():
-        return float(main["chance"].mean())
-    return load(facts.benchmark).tasks[facts.config].chance
 
 
 def _groups(main: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -19,7 +19,6 @@ from music_evals.reports.report import _without_faulty, make_report
 from music_evals.reports.run_metadata import shown
 from music_evals.reports.sanitize import plain
 from music_evals.reports.table import Table
-from music_evals.reports.tables.common import run_notes
 from tests.reports.logs import rows, write_log
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e=1+1"
@@ -340,26 +339,25 @@ def test_a_header_alone_makes_no_published_test(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("floors", "stated"),
-    [({"chance": {"value": 0.01}}, 0.01), ({"chance": {"value": 0.9}}, 0.9), ({}, 0)],
+    [
+        ({"chance": {"value": 0.01}}, "0.01"),
+        ({"chance": {"value": 0.9}}, "0.9"),
+        ({"majority": {"value": 0.0}}, "0"),
+    ],
 )
-def test_a_false_chance_level_is_not_believed(
-    floors: dict[str, Any], stated: float, tmp_path: Path
+def test_a_log_with_a_false_chance_level_is_refused(
+    floors: dict[str, Any], stated: str, tmp_path: Path
 ) -> None:
-    """Neither by the options of the questions, nor where the benchmark states the level."""
+    """By the options of the questions, and where the benchmark states the level."""
     options = [{"options": list("abcde")}] * 10
     for task, samples in {"comprehension": (), "generation": options}.items():
         about = {"floors": {"": floors}}
         write_log(tmp_path, "CI" * 5, task=task, samples=samples, about=about)
-    records = read_records(tmp_path)
-    chances = [records.floors(run)["chance"].value for run in records.runs.index]
-    assert chances == pytest.approx([0.25, 0.2])
-    assert records.runs["false_chance"].tolist() == [stated, stated]
-    (line,) = [line for line in run_notes(records.runs[:1]) if "chance level" in line]
-    assert f"states a chance level of {100 * stated:g}, which its questions do not have" in line
+    reasons = [reason for _, reason in read_records(tmp_path).passed_over]
+    start = f"its floors state a chance of {stated}; its questions have "
+    assert reasons == [start + "0.25", start + "0.2"]
 
 
-def test_a_true_chance_level_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_chance_level_may_be_rounded(tmp_path: Path) -> None:
     write_log(tmp_path, "CI" * 5, about={"floors": {"": {"chance": {"value": 0.2504}}}})
-    records = read_records(tmp_path)
-    assert records.floors(0)["chance"].value == 0.2504
-    assert records.runs["false_chance"].isna().all()
+    assert read_records(tmp_path).floors(0)["chance"].value == 0.2504

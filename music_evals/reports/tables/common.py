@@ -112,11 +112,6 @@ def run_notes(runs: pd.DataFrame) -> list[str]:
         lines.append(f"Answer collapse (see how replies were read): {'; '.join(names)}.")
     if runs["has_reader"].any():
         lines.append(reader)
-    for _, run in runs[runs["false_chance"].notna()].iterrows():
-        lines.append(
-            f"{run['task']}, {run['model']}: the log states a chance level of "
-            f"{100 * run['false_chance']:g}, which its questions do not have; theirs counts."
-        )
     few = runs[runs["clusters"] < runs["n"].clip(upper=_FEW_CLUSTERS)]
     lines += dict.fromkeys(_few_clusters_note(run) for _, run in few.iterrows())
     for _, run in runs[runs["replaced"] > 0].iterrows():

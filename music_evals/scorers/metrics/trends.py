@@ -4,11 +4,8 @@ Conventions: scores are from 0 to 1, in the order of training. Checkpoints wobbl
 from nearly the same state gives another score, beyond the noise of the questions. The tests take
 the wobble from the other checkpoints of the curve, together with what is supposed of it: a standard
 deviation of `WOBBLE`, which counts as much as `_SUPPOSED` further checkpoints. So two checkpoints
-can be told apart, and more of them replace the supposition.
+can be told apart, and more of them replace the supposition. A trend needs no supposition.
 """
-
-from math import sqrt
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,16 +15,7 @@ WOBBLE = 0.03
 _SUPPOSED = 4.0  # degrees of freedom
 # Neighbouring changes share a checkpoint, so their squares are correlated.
 _WORTH_OF_A_CHANGE = 2 / 3  # degrees of freedom
-_HALVES = 500
-
-
-class Trend(NamedTuple):
-    """The rise from the first to the last checkpoint, by a line, with its 95% interval and p."""
-
-    rise: float
-    low: float
-    high: float
-    p: float
+_HALVES = 200
 
 
 def step_tests(changes: Floats, variances: Floats) -> list[float]:
@@ -51,28 +39,29 @@ def step_tests(changes: Floats, variances: Floats) -> list[float]:
     return ps
 
 
-def trend_test(scores: Floats, variance: float) -> Trend:
-    """Fit a line to scores by the number of the checkpoint, and test its slope.
+def trend_p(scores: Floats) -> float:
+    """Return p of a trend: of a rise or fall by the number of the checkpoint, two-sided.
 
-    Args:
-        scores: of three checkpoints or more.
-        variance: of the change between two checkpoints by its questions alone.
+    It is the share of orders of the checkpoints in which a line is as steep: all orders up to seven
+    checkpoints, else 9,999 of them. So checkpoints may wobble as they like, if each does so on its
+    own; fewer than five never have a p below 0.05.
     """
     from scipy import stats
 
-    places = np.arange(len(scores)) - (len(scores) - 1) / 2
-    spread = float((places**2).sum())
-    slope = float(places @ scores) / spread
-    residuals = scores - scores.mean() - slope * places
-    freedom = _SUPPOSED + len(scores) - 2
-    supposed = _SUPPOSED * (variance / 2 + WOBBLE**2)
-    error = sqrt((supposed + float((residuals**2).sum())) / freedom / spread)
-    rise, half = (len(scores) - 1) * np.array([slope, stats.t.ppf(0.975, freedom) * error])
-    p = 2 * stats.t.sf(abs(slope) / error, freedom)
-    return Trend(float(rise), float(rise - half), float(rise + half), float(p))
+    places = np.arange(len(scores))
+    return float(
+        stats.permutation_test(
+            (scores - scores.mean(),),
+            lambda ordered: ordered @ places,
+            permutation_type="pairings",
+            vectorized=False,
+            n_resamples=9_999,
+            rng=0,
+        ).pvalue
+    )
 
 
-def score_of_chosen(values: Floats, weights: Floats, clusters: Names) -> float:
+def score_of_chosen(values: Floats, clusters: Names) -> float:
     """Return what the best checkpoint scores on questions that did not choose it.
 
     It is the mean over random halves of the clusters: one half chooses, the other one scores. With
@@ -80,15 +69,14 @@ def score_of_chosen(values: Floats, weights: Floats, clusters: Names) -> float:
 
     Args:
         values: a row per question and a column per checkpoint.
-        weights: of the questions.
         clusters: of the questions, two or more.
     """
     places = numbered(clusters)
-    count = places.max() + 1
-    totals, sizes = np.zeros((count, values.shape[1])), np.zeros((count, 1))
-    np.add.at(totals, places, weights[:, None] * values)
-    np.add.at(sizes, places, weights[:, None])
     rng = np.random.default_rng(0)
-    halves = rng.permuted(np.tile(np.arange(count) % 2, (_HALVES, 1)), axis=1)
-    choosing, scoring = ((half @ totals) / (half @ sizes) for half in (halves, 1 - halves))
-    return float(scoring[np.arange(_HALVES), choosing.argmax(axis=1)].mean())
+    scores = []
+    for _ in range(_HALVES):
+        half = rng.permutation(places.max() + 1) % 2 == 0
+        is_choosing = half[places]
+        best = values[is_choosing].mean(axis=0).argmax()
+        scores.append(values[~is_choosing, best].mean())
+    return float(np.mean(scores))
