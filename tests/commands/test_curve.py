@@ -79,17 +79,12 @@ def test_figures_are_those_of_scipy_and_statsmodels(logs: Path, tmp_path: Path) 
     assert "hf//checkpoints/step-*" in svg
 
 
-def test_the_trend_and_the_best_step_are_said(logs: Path, tmp_path: Path) -> None:
+def test_the_trend_and_the_best_step_are_said(logs: Path) -> None:
     code, output = run("curve", logs)
     assert code == 0, output
-    assert (
-        "Trend: 41 (12–70) points from the first step to the last, by a line; p 0.0133." in output
-    )
-    assert "Best: step 300, 75 (60–86; n 40). Chosen by one half" in output
-    write_log(tmp_path / "two", "CI" * 20, model="x/step-1")
-    write_log(tmp_path / "two", "CI" * 20, model="x/step-2")
-    code, output = run("curve", tmp_path / "two")
-    assert (code, "Trend" in output, "Best: step 1, 50" in output) == (0, False, True)
+    # Four of 24 orders are as steep: 12, 26, 30, 29 and 12, 26, 29, 30, and both backwards.
+    assert "Trend over 4 steps: p 0.1667." in output
+    assert "Best step: 300, 75.0 on the 40 questions of all steps. If one half chooses" in output
 
 
 def test_the_step_may_be_metadata_and_a_later_run_replaces_an_earlier_one(tmp_path: Path) -> None:

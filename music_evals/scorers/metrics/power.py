@@ -2,7 +2,8 @@
 
 Conventions: two-sided tests at 5% with a power of 80%. Scores and differences are from 0 to 1. The
 power is that of the tests of `paired.compare`: exact for McNemar's test, and for flips of signs
-that of Student's test, which has the same power in simulations of six clusters and more.
+that of Student's test by cluster. In simulations the power was 85% with 30 clusters, and about 60%
+with 8 and 12, whose variance is hardly known.
 """
 
 from bisect import bisect_left

@@ -52,9 +52,8 @@ def trend_p(scores: Floats) -> float:
     return float(
         stats.permutation_test(
             (scores - scores.mean(),),
-            lambda ordered: ordered @ places,
+            lambda ordered, axis: ordered @ places,
             permutation_type="pairings",
-            vectorized=False,
             n_resamples=9_999,
             rng=0,
         ).pvalue

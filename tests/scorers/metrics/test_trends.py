@@ -34,7 +34,8 @@ def test_checkpoints_that_wobble_seldom_alarm(checkpoints: int) -> None:
     """Tests by the questions alone alarmed in 22 to 44% of such tables."""
     rng = np.random.default_rng(checkpoints)
     ps = np.array([ps_of(curve(rng, checkpoints)) for _ in range(400)])
-    assert ((ps < 0.05).mean(axis=0) <= 0.05).all()
+    # The test of the trend is exact, so it is 5% but for the luck of the draws.
+    assert ((ps < 0.05).mean(axis=0) <= (0.05, 0.07)).all()
 
 
 def test_a_rise_is_a_trend_and_a_jump_is_a_step() -> None:
