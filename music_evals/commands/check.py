@@ -1,4 +1,4 @@
-"""`music-evals check`: a gate for CI, which fails if a score fell."""
+"""`music-evals check`: a gate for CI, which passes if no score fell by more than is allowed."""
 
 from typing import Annotated
 
@@ -6,7 +6,7 @@ from typer import Argument, Exit, Option
 
 from music_evals.commands.output import failed, plain_name, say
 
-_DROP, _INCOMPARABLE = 1, 2  # exit statuses
+_DROP, _INCOMPARABLE, _UNDECIDED = 1, 2, 3  # exit statuses
 
 
 def check(
@@ -22,11 +22,13 @@ def check(
         Option(help="Only these tasks or benchmarks, with commas between or repeated."),
     ] = None,
 ) -> None:
-    """Exit with 1 if a task's score fell by more than --max-drop points and the paired 95% interval
-    excludes no change; with 2 if the runs cannot be compared.
+    """Exit with 0 if it is shown that no task's score fell by more than --max-drop points; with 1
+    if one fell by more; with 3 if there are too few questions to tell; with 2 if the runs cannot be
+    compared.
     """
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.evals.registry import defaults_of
+    from music_evals.notation.grouping import group_by
     from music_evals.reports.answers import answer_lines
     from music_evals.reports.records import local_logs, read_records
     from music_evals.reports.regressions import changes
@@ -44,13 +46,20 @@ def check(
         raise Exit(_INCOMPARABLE) from error
     runs = records.runs.loc[[change.run for change in measured]]
     say(*answer_lines(runs))
-    drops = [change for change in measured if change.is_drop(max_drop)]
-    for change in drops:
+    by_verdict = group_by(measured, lambda change: change.verdict(max_drop))
+    for change in by_verdict.get("worse", ()):
         failed(ValueError(f"{change.line()}; at most {max_drop:g} are allowed"))
-    if drops:
+    for change in by_verdict.get("too few questions", ()):
+        say(
+            f"Too few questions to tell whether {change.task} fell by more than {max_drop:g} "
+            f"points: {change.line()}; {change.needed(max_drop)}"
+        )
+    if "worse" in by_verdict:
         raise Exit(_DROP)
+    if "too few questions" in by_verdict:
+        raise Exit(_UNDECIDED)
     lowest = min(measured, key=lambda change: change.comparison.difference)
     say(
-        f"{len(measured)} compared; no drop of more than {max_drop:g} points has an interval below "
-        f"0; lowest: {lowest.line()}"
+        f"{len(measured)} compared; none fell by more than {max_drop:g} points; lowest: "
+        f"{lowest.line()}"
     )

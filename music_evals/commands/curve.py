@@ -37,8 +37,8 @@ def curve(
         float, Option(min=0, help="Read again every so many seconds, until Ctrl-C; 0 for once.")
     ] = 0,
 ) -> None:
-    """Show scores by step of training, each with paired tests against the step before and the
-    first step.
+    """Show scores by step of training, with tests of each change and of a trend, and say what the
+    best step is worth.
     """
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.reports.curves import curve_table
@@ -48,10 +48,11 @@ def curve(
     shown = None
     with errors_in_a_line():
         while True:
-            table, left_out = curve_table(read_records(logs), by, pattern)
+            table, sentences, left_out = curve_table(read_records(logs), by, pattern)
             if table != shown and (table.rows or not watch):
                 for title, rows in groupby(table.rows, itemgetter(0)):
                     show_table(replace(table, title=title, rows=tuple(rows)).without("Curve"))
+                    say(*sentences[title])
                 list_logs("Left out:", left_out)
                 if not table.rows:
                     raise ValueError("no run has a step; see --by and --pattern")

@@ -12,11 +12,14 @@ def power(
     name: Annotated[str, Argument(help="A benchmark (muse) or a task (muse_syncopation).")],
     logs: Annotated[
         list[str] | None,
-        Argument(help="Inspect logs, or folders of them, whose variance is used."),
+        Argument(help="Inspect logs, or folders of them, whose answers are used."),
     ] = None,
     points: Annotated[
         float, Option(min=0.1, max=100, help="The difference to find, in percentage points.")
     ] = 5,
+    base: Annotated[
+        float, Option(min=1, max=99, help="Percent that the first model gets right, without logs.")
+    ] = 70,
 ) -> None:
     """Say which difference the questions of a task can find, and how many questions find one of 5
     points.
@@ -33,4 +36,4 @@ def power(
         records = read_records(logs, defaults=defaults_of) if logs else None
         if records and not len(records.runs):
             raise ValueError(f"no log in {', '.join(logs or [])} could be used")
-        show_table(power_table(tasks, points, records))
+        show_table(power_table(tasks, points, base, records))

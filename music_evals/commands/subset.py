@@ -1,4 +1,4 @@
-"""`music-evals subset`: fewer questions with nearly the same scores and ranking."""
+"""`music-evals subset`: fewer questions, and what they say of the score on all."""
 
 import json
 from pathlib import Path
@@ -10,14 +10,12 @@ from music_evals.commands.output import errors_in_a_line, say
 
 
 def subset(
-    logs: Annotated[list[str], Argument(help="Inspect logs of several models, or their folders.")],
+    logs: Annotated[list[str], Argument(help="Inspect logs, or folders of them.")],
     out: Annotated[Path, Option(help="File to write, for --config or --run-config.")],
     items: Annotated[int, Option(min=4, help="Questions of each task.")] = 100,
 ) -> None:
-    """Choose questions of each task that rank models as all questions do, and say how well."""
+    """Draw questions of each task at random; reports estimate the score on all questions."""
     # Here, so that `music-evals --help` need not wait for Inspect.
-    import pandas as pd
-
     from music_evals.datasets_builders.dataset_io.folders import replace_file
     from music_evals.reports.records import read_records
     from music_evals.reports.subsets import make_subsets
@@ -29,12 +27,13 @@ def subset(
         subsets = config["metadata"]["subsets"]
         if not subsets:
             raise ValueError(
-                "no task has complete runs of two models, which are no baselines, and over --items "
+                "no task has a complete run of a model, which is no baseline, and over --items "
                 "questions"
             )
         with replace_file(out) as file:
             file.write_text(json.dumps(config, indent=1))
         for key, facts in subsets.items():
-            agreement = pd.DataFrame(facts["agreement"]).round(2)
-            say(key)
-            print(agreement.to_string(index=False))
+            say(
+                f"{key}: {len(facts['items'])} of {sum(facts['sizes'])} questions, drawn at random "
+                f"from {len(facts['sizes'])} strata of difficulty"
+            )

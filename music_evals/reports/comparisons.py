@@ -437,10 +437,10 @@ def _outcome(row: PairedRow, p: float) -> list[Cell]:
     # An interval that contradicts the exact test is left out.
     if (pair.low > 0 or pair.high < 0) != (pair.p < LEVEL):
         difference = replace(difference, low=None, high=None, mark="‡")
-    least = detectable_difference(pair.error, pair.freedom)
+    least = detectable_difference(pair)
     detectable = None if isnan(least) else Estimate(least).percent()
     ps = [Estimate(p, decimals=P_DECIMALS) for p in (pair.p, p)]
-    verdict = _verdict(pair, p)
+    verdict = "no difference can be found" if isnan(least) else _verdict(pair, p)
     return [*row.labels, difference, detectable, *ps, pair.test, count(row.left_out), verdict]
 
 

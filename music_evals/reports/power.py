@@ -4,49 +4,94 @@ be needed.
 
 from collections.abc import Sequence
 from itertools import combinations
-from math import isnan, sqrt
+from math import isnan
 from statistics import median
 
 from music_evals.benchmarks import TaskFacts
 from music_evals.reports.comparisons import PairedRun, paired_row, paired_runs
 from music_evals.reports.records import Records
-from music_evals.reports.table import Rows, Table, count, notes
+from music_evals.reports.table import Cell, Rows, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate
-from music_evals.scorers.metrics.power import detectable_difference, questions_needed
+from music_evals.scorers.metrics.paired import Comparison
+from music_evals.scorers.metrics.power import (
+    detectable_difference,
+    discordance_of,
+    least_difference,
+    mcnemar_power,
+    questions_needed,
+)
 
-SUPPOSED = 0.21 + 0.1875 - sqrt(0.21 * 0.1875)
-"""The variance without logs: models that get 70 and 75% right (variances of 0.21 and 0.1875), and
-whose answers have a correlation of 0.5.
-"""
+CORRELATION = 0.5
+"""Of two models' answers, without logs."""
 
 
-def power_table(tasks: Sequence[TaskFacts], points: float, records: Records | None = None) -> Table:
+def power_table(
+    tasks: Sequence[TaskFacts], points: float, base: float, records: Records | None = None
+) -> Table:
     """Make the table of the power of tasks.
 
     Args:
         tasks: of one or several benchmarks.
         points: the difference that is to be found, in percentage points.
-        records: of logs whose variance is used; without a pair of runs of a task its variance is
-            `SUPPOSED`.
+        base: what the first model gets right, in percent, without a pair of runs of a task.
+        records: of logs whose answers are used.
     """
     pairs = _pairs(records) if records else []
     rows: Rows = []
     for task in tasks:
         compared = [paired_row(*pair, ()) for pair in pairs if _is_of(pair[0], task)]
         outcomes = [row.comparison for row in compared if row]
-        outcomes = [outcome for outcome in outcomes if not isnan(outcome.error)]
-        n = max([task.samples or 0, *(outcome.pairs for outcome in outcomes)])
-        variance, source = SUPPOSED, "supposed"
+        outcomes = [outcome for outcome in outcomes if not isnan(outcome.variance)]
         if outcomes:
-            variance = median(outcome.error**2 * outcome.pairs for outcome in outcomes)
-            source = f"{len(outcomes)} pair{'s' * (len(outcomes) > 1)} of runs"
-        least = Estimate(detectable_difference(sqrt(variance / n))).percent() if n else None
-        needed = count(questions_needed(points / 100, variance))
-        rows.append([task.registry_name, count(n or None), least, needed, source])
-    columns = ("Task", "Questions", "They tell apart", f"Needed for {points:g} points", "Variance")
+            rows.append([task.registry_name, *_by_logs(outcomes, points / 100)])
+        else:
+            rows.append([task.registry_name, *_supposed(task.samples, points / 100, base / 100)])
+    columns = ("Task", "Questions", "They tell apart", f"Needed for {points:g} points", "Answers")
     return Table(
         "power", "Power of paired comparisons, in percentage points", columns, rows, notes("power")
     )
+
+
+def _by_logs(outcomes: Sequence[Comparison], difference: float) -> list[Cell]:
+    """Cells from the answers of pairs of models."""
+    largest = max(outcomes, key=lambda outcome: outcome.pairs)
+    least = median(map(detectable_difference, outcomes))
+    variance = median(outcome.variance for outcome in outcomes)
+    source = f"{len(outcomes)} pair{'s' * (len(outcomes) > 1)} of runs"
+    needed = count(questions_needed(difference, variance))
+    return [count(largest.pairs), _points(least), needed, source]
+
+
+def _supposed(questions: int | None, difference: float, base: float) -> list[Cell]:
+    """Cells for independent answers whose correlation is `CORRELATION`: a rise from the base or,
+    where none can be found, a fall.
+    """
+    needed: Cell = "none"
+    if difference <= max(base, 1 - base):
+        sign = 1 if base + difference <= 1 else -1
+        discordance = discordance_of(base, base + sign * difference, CORRELATION)
+        needed = count(questions_needed(difference, discordance - difference**2))
+    least: Cell = None
+    if questions:
+        rise, fall = (_least(questions, base, sign) for sign in (1, -1))
+        least = _points(fall if isnan(rise) else rise)
+    return [count(questions), least, needed, f"supposed, from {100 * base:g}%"]
+
+
+def _least(questions: int, base: float, sign: int) -> float:
+    """The smallest rise or fall from a base that can be found, below 0 if it falls; NaN if none
+    can.
+    """
+
+    def power(difference: float) -> float:
+        discordance = discordance_of(base, base + sign * difference, CORRELATION)
+        return mcnemar_power(questions, discordance, difference)
+
+    return sign * least_difference(power, 1 - base if sign > 0 else base)
+
+
+def _points(difference: float) -> Cell:
+    return "none" if isnan(difference) else Estimate(difference).percent()
 
 
 def _is_of(run: PairedRun, task: TaskFacts) -> bool:

@@ -75,6 +75,7 @@ _OF_HUB = re.compile(r"hf/(?P<repo>[\w.-]+/[\w.-]+?)(?:@(?P<revision>[\w./-]+?))
 _COMMIT = re.compile("[0-9a-f]{40}")
 _HEADER, _START = "header.json", "_journal/start.json"  # of a run that did not end
 _LOGS_PER_PROCESS = 50
+_ROUNDED = 0.01  # a chance level that is as far from another one is the same
 _LARGEST = 1e20  # above all seeds of 64 bits
 _LONGEST = 1000  # characters of a text in a header, or in metadata
 _SHOWN = 200  # characters of another text of a sample
@@ -259,9 +260,10 @@ def _read_log(path: Path, defaults: Defaults) -> tuple[EvalLog, pd.DataFrame]:
     samples = list(_samples(path, header))
     _complete_facts(header, samples, defaults)
     _check_usable(header)
-    items = _items(header, samples)
+    items = pd.DataFrame(_items(header, samples))
+    _check_chance(_Facts.model_validate(header.eval.metadata), items["chance"])
     run_facts(header)  # what it cannot show, the report could not either
-    return header, pd.DataFrame(items)
+    return header, items
 
 
 def _main_items(items: pd.DataFrame) -> pd.DataFrame:
@@ -473,6 +475,19 @@ def _check_usable(log: EvalLog) -> None:
         raise ValueError("its samples were not logged")
 
 
+def _check_chance(facts: _Facts, chances: pd.Series) -> None:
+    """Raise a ValueError for a log with a chance level that is not its questions'."""
+    floors = facts.floors.get("", {})
+    true = load(facts.benchmark).tasks[facts.config].chance
+    if chances.notna().all():
+        true = float(chances.mean())
+    if true is None or not floors:
+        return
+    stated = floors["chance"].value if "chance" in floors else 0
+    if abs(stated - true) > _ROUNDED:
+        raise ValueError(f"its floors state a chance of {stated:g}; its questions have {true:g}")
+
+
 # --- rows ---
 
 
@@ -556,6 +571,7 @@ def _item_rows(sample: _Sample, score: Score, facts: _Row) -> Iterator[_Row]:
             "key": key,
             "target": plain(str(sample.target), _SHOWN),
             "is_unread": _is_unread(item.details),
+            "chance": _chance(about),
             "details": None,
         }
         if facts["scorer"].startswith(_WITH_DETAILS):
@@ -571,6 +587,12 @@ def _is_unread(details: _Metadata) -> bool | None:
     if details.get("reading") is None:
         return None
     return details["reading"] in UNREAD and not details.get("votes")
+
+
+def _chance(about: _Metadata) -> float:
+    """What guessing earns on a question, by the options that its sample shows; NaN without any."""
+    options = about.get("options")
+    return 1 / len(options) if isinstance(options, list) and options else nan
 
 
 def _question_key(about: _Metadata, item: str, target: str) -> str:

@@ -13,9 +13,8 @@ from music_evals.reports.comparisons import PairedRun, paired_row, paired_run
 from music_evals.reports.records import Records
 from music_evals.reports.table import text
 from music_evals.scorers.metrics.estimates import Estimate
+from music_evals.scorers.metrics.noninferiority import Verdict, questions_needed, verdict
 from music_evals.scorers.metrics.paired import Comparison
-
-_ROUNDED = 9  # decimals of a difference, so that 3 points are not more than 3
 
 
 class Change(NamedTuple):
@@ -33,10 +32,18 @@ class Change(NamedTuple):
     scores: Sequence[object]
     run: int
 
-    def is_drop(self, points: float) -> bool:
-        """Whether the score fell by more than some points, and the interval excludes no change."""
-        drop = round(-100 * self.comparison.difference, _ROUNDED)
-        return drop > points and self.comparison.high < 0
+    def verdict(self, points: float) -> Verdict:
+        """Say whether the score fell by more than some points."""
+        return verdict(self.comparison, points / 100)
+
+    def needed(self, points: float) -> str:
+        """Say how many questions would tell whether the score fell by more than some points."""
+        needed = questions_needed(self.comparison, points / 100)
+        if needed is None:
+            return "no number of questions would tell"
+        if needed <= self.comparison.pairs:
+            return "the drop is too near to what is allowed"
+        return f"about {needed:,} would, if the score did not change"
 
     def line(self) -> str:
         """Return scores and difference in a line."""

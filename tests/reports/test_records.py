@@ -337,3 +337,29 @@ def test_a_header_alone_makes_no_published_test(tmp_path: Path) -> None:
     assert runs["is_published_test"].tolist() == [False, True, False, True]
     assert runs["is_complete"].tolist() == [False, True, False, True]
     assert runs["condition"].tolist() == ["in part", "default"] * 2
+
+
+@pytest.mark.parametrize(
+    ("floors", "stated"),
+    [
+        ({"chance": {"value": 0.01}}, "0.01"),
+        ({"chance": {"value": 0.9}}, "0.9"),
+        ({"majority": {"value": 0.0}}, "0"),
+    ],
+)
+def test_a_log_with_a_false_chance_level_is_refused(
+    floors: dict[str, Any], stated: str, tmp_path: Path
+) -> None:
+    """By the options of the questions, and where the benchmark states the level."""
+    options = [{"options": list("abcde")}] * 10
+    for task, samples in {"comprehension": (), "generation": options}.items():
+        about = {"floors": {"": floors}}
+        write_log(tmp_path, "CI" * 5, task=task, samples=samples, about=about)
+    reasons = [reason for _, reason in read_records(tmp_path).passed_over]
+    start = f"its floors state a chance of {stated}; its questions have "
+    assert reasons == [start + "0.25", start + "0.2"]
+
+
+def test_a_chance_level_may_be_rounded(tmp_path: Path) -> None:
+    write_log(tmp_path, "CI" * 5, about={"floors": {"": {"chance": {"value": 0.2504}}}})
+    assert read_records(tmp_path).floors(0)["chance"].value == 0.2504

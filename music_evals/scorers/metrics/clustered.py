@@ -78,7 +78,8 @@ def mean_interval(
         return _exact_interval(mean, float(count))
     variance = (count - 1) / count * ((without - mean) ** 2).sum()
     weights = (sizes / n).mean(axis=0)
-    return _interval_of(mean, float(variance), 1 / (weights**2).sum() - 1)
+    effective = float(1 / (weights**2).sum())
+    return _interval_of(mean, float(variance), effective - 1, effective)
 
 
 def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interval:
@@ -104,22 +105,27 @@ def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interv
     means = [np.bincount(group, weights=values) / np.bincount(group) for group in groups]
     if min(map(len, means)) < 2:
         return nan, nan
-    mean = float(means[0].mean())
+    mean, fewest = float(means[0].mean()), float(min(map(len, means)))
     variances = np.array([group.var(ddof=1) / len(group) for group in means])
     if variances.sum() <= _EQUAL**2:
-        return _exact_interval(mean, float(min(map(len, means))))
+        return _exact_interval(mean, fewest)
     freedom = variances.sum() ** 2 / sum(
         variance**2 / (len(group) - 1) for variance, group in zip(variances, means, strict=True)
     )
-    return _interval_of(mean, float(variances.sum()), freedom)
+    return _interval_of(mean, float(variances.sum()), freedom, fewest)
 
 
-def _interval_of(mean: float, variance: float, freedom: float) -> Interval:
-    """Korn's and Graubard's interval of a mean with this variance and degrees of freedom."""
+def _interval_of(mean: float, variance: float, freedom: float, clusters: float) -> Interval:
+    """Korn's and Graubard's interval of a mean with this variance and degrees of freedom.
+
+    The effective number of clusters is the least number of trials: a mean from 0 to 1 cannot vary
+    more than if all outcomes of a cluster were equal.
+    """
     from scipy import stats
 
     t = stats.t.ppf(0.975, max(freedom, 1))
-    return _exact_interval(mean, mean * (1 - mean) / variance * (Z95 / t) ** 2)
+    trials = mean * (1 - mean) / variance * (Z95 / t) ** 2
+    return _exact_interval(mean, max(trials, clusters))
 
 
 def _exact_interval(mean: float, trials: float) -> Interval:

@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from itertools import product
-from math import inf, nan, sqrt
+from math import nan, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from music_evals.scorers.metrics.clustered import checked_outcomes, mean_interval
 from music_evals.scorers.metrics.proportion import Z95
@@ -31,14 +30,14 @@ from music_evals.scorers.metrics.resampling import (
 Test = Literal["McNemar", "sign flips"]
 
 EXACT_UP_TO = 12  # the most clusters for which all flips of signs are tried, 4096 flips
-# discordant pairs below which `mcnemar` is exact: the chi-square approximation needs about 25
-EXACT_BELOW = 25
 _MAX_CELLS = 1_000_000  # signs that are drawn at a time
 
 
 class Comparison(NamedTuple):
-    """How two sets of outcomes differ; a single cluster has no interval and no standard error
-    (NaN).
+    """How two sets of outcomes differ; a single cluster has no interval (NaN).
+
+    `totals` and `sizes` are the sums of the differences and the weights of each cluster's samples;
+    the weights of all samples sum to their number.
     """
 
     difference: float
@@ -47,8 +46,26 @@ class Comparison(NamedTuple):
     p: float
     pairs: int
     test: Test
-    error: float  # standard error of the difference
-    freedom: float  # degrees of freedom of the error
+    totals: Floats
+    sizes: Floats
+
+    @property
+    def variance(self) -> float:
+        """The variance of a sample's difference, so that the mean's is a part in `pairs` of it.
+
+        It takes samples of a cluster together, as the cluster-robust variance of Stata does, and is
+        above 0 also where no sample differs; NaN of a single cluster.
+
+        Source: E. Miller, arXiv 2411.00640, section 2.2; D. G. Bonett and R. M. Price (2012).
+        """
+        count = len(self.totals)
+        if self.test == "McNemar" or not self.totals.any():
+            lost, gained = ((sign * self.totals > 0).sum() for sign in (-1, 1))
+            return _adjusted_error(int(lost), int(gained), count) ** 2 * self.pairs
+        if count < 2:
+            return nan
+        residuals = self.totals - self.difference * self.sizes
+        return float(count / (count - 1) * (residuals**2).sum() / self.pairs)
 
 
 def compare(
@@ -92,20 +109,19 @@ def compare(
         return _compare_independent(differences)
     weights = np.ones(pairs)
     if strata:
-        sizes = Counter(strata)
-        weights = np.array([pairs / len(sizes) / sizes[name] for name in strata])
+        counts = Counter(strata)
+        weights = np.array([pairs / len(counts) / counts[name] for name in strata])
     difference = float((weights * differences).mean())
     totals: Floats = np.bincount(places, weights=weights * differences).astype(float)
+    sizes: Floats = np.bincount(places, weights=weights).astype(float)
     if differences.any() or count == 1:
         # The interval takes outcomes from 0 to 1, and differences lie between -1 and 1.
         ends = mean_interval((differences + 1) / 2, names, strata)
         low, high = (2 * end - 1 for end in ends)
-        error = _clustered_error(weights * (differences - difference), places)
     else:
         low, high = difference_interval(0, 0, count)
-        error = _adjusted_error(0, 0, count)
     p = sign_flip_test(totals, resamples=resamples)
-    return Comparison(difference, low, high, p, pairs, "sign flips", error, count - 1)
+    return Comparison(difference, low, high, p, pairs, "sign flips", totals, sizes)
 
 
 def _compare_independent(differences: Floats) -> Comparison:
@@ -113,33 +129,17 @@ def _compare_independent(differences: Floats) -> Comparison:
     pairs, difference = len(differences), float(differences.mean())
     only = int((differences < 0).sum()), int((differences > 0).sum())
     low, high = difference_interval(*only, pairs)
-    error = _adjusted_error(*only, pairs)
-    return Comparison(difference, low, high, exact_mcnemar(*only), pairs, "McNemar", error, inf)
+    p, sizes = mcnemar(*only), np.ones(pairs)
+    return Comparison(difference, low, high, p, pairs, "McNemar", differences, sizes)
 
 
 @cache
-def exact_mcnemar(first_only: int, second_only: int) -> float:
+def mcnemar(first_only: int, second_only: int) -> float:
     """p of McNemar's exact test, from the numbers of samples that only one of the two has right."""
     from scipy import stats
 
     differing = first_only + second_only
     return float(stats.binomtest(first_only, differing).pvalue) if differing else 1.0
-
-
-def mcnemar(first_only: int, second_only: int) -> float:
-    """p of McNemar's test, from the numbers of samples that only one of the two has right.
-
-    It is exact below `EXACT_BELOW` such samples, else chi-square with the continuity correction.
-
-    Source: Q. McNemar, Psychometrika 12 (1947); A. L. Edwards, Psychometrika 13 (1948), for the
-    correction.
-    """
-    from scipy import stats
-
-    differing = first_only + second_only
-    if differing < EXACT_BELOW:
-        return exact_mcnemar(first_only, second_only)
-    return float(stats.chi2.sf((abs(first_only - second_only) - 1) ** 2 / differing, 1))
 
 
 def difference_interval(first_only: int, second_only: int, pairs: int) -> Interval:
@@ -155,18 +155,6 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> Interv
     one, other = (first_only + 1) / (pairs + 2), (second_only + 1) / (pairs + 2)
     half = Z95 * _adjusted_error(first_only, second_only, pairs)
     return max(-1.0, other - one - half), min(1.0, other - one + half)
-
-
-def _clustered_error(residuals: Floats, clusters: npt.NDArray[np.intp]) -> float:
-    """The cluster-robust standard error of a mean, with the factor G / (G - 1) of Stata; NaN for
-    one cluster.
-
-    Source: E. Miller, arXiv 2411.00640, section 2.2.
-    """
-    totals = np.bincount(clusters, weights=residuals)
-    if len(totals) < 2:
-        return nan
-    return sqrt(len(totals) / (len(totals) - 1) * (totals**2).sum()) / len(residuals)
 
 
 def _adjusted_error(first_only: int, second_only: int, pairs: int) -> float:

@@ -1,55 +1,77 @@
-"""Small sets of items that stand for a test.
+"""Random subsets of a test's items, and what a score on one says of the score on all items.
 
-Conventions: responses are scores from 0 to 1, a row per run of a model and a column per item. Kinds
-are 0 and 1, a row per kind and a column per item.
+Conventions: items are drawn within strata, each with a known chance; a single stratum is a simple
+random sample. Whatever model answers, the mean of its estimates over subsets is its score on all
+items. Scores are from 0 to 1.
 
-Source: the choice is kernel herding on the responses (Y. Chen, M. Welling, A. Smola, "Super-samples
-    from kernel herding", UAI 2010), with a bonus for discrimination.
+Source: W. G. Cochran, "Sampling Techniques" (1977), chapters 2 and 5.
 """
 
-import numpy as np
+from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
+from music_evals.scorers.metrics.estimates import Estimate
+from music_evals.scorers.metrics.proportion import Z95, wilson_interval
 from music_evals.scorers.metrics.resampling import Floats
 
-LEAST_RUNS = 8
-"""Number of runs from which on discrimination counts."""
-_LEAST = 1e-12
+Places = npt.NDArray[np.intp]
+"""Places of items."""
+_DRAWN = 5  # items of a stratum
 
 
-def discrimination(responses: Floats) -> Floats:
-    """Return the correlation of each item with the score on the other items; 0 for an item on which
-    all runs are alike.
+def strata_by_difficulty(means: Floats, size: int, rng: np.random.Generator) -> list[Places]:
+    """Group items that are about as hard, so that about five of each group are drawn.
+
+    Args:
+        means: the mean score on each item, of other models.
+        size: how many items are to be drawn.
+        rng: puts equal items in a random order.
+    """
+    mixed = rng.permutation(len(means))
+    order = mixed[np.argsort(means[mixed], kind="stable")]
+    return np.array_split(order, max(size // _DRAWN, 1))
+
+
+def draw(strata: Sequence[Places], size: int, rng: np.random.Generator) -> list[Places]:
+    """Draw items from strata of about one size, about as many from each.
 
     Example:
-        >>> discrimination(np.array([[0, 0, 1], [1, 0, 1], [1, 1, 0.0]])).round(2).tolist()
-        [0.0, -0.5, -0.87]
+        >>> [len(items) for items in draw([np.arange(50)], 8, np.random.default_rng(0))]
+        [8]
     """
-    rest = responses.sum(axis=1, keepdims=True) - responses
-    own, rest = responses - responses.mean(axis=0), rest - rest.mean(axis=0)
-    scale = np.linalg.norm(own, axis=0) * np.linalg.norm(rest, axis=0)
-    correlations: Floats = (own * rest).sum(axis=0) / np.maximum(scale, _LEAST)
-    return correlations
+    sizes = map(len, np.array_split(np.arange(size), len(strata)))
+    return [rng.choice(items, n, replace=False) for items, n in zip(strata, sizes, strict=True)]
 
 
-def choose_items(responses: Floats, kinds: Floats, size: int) -> list[int]:
-    """Choose items one by one, so that each beginning of the result is a subset, too.
+def subset_estimate(values: Sequence[Floats], sizes: Sequence[int]) -> Estimate:
+    """Estimate the score on all items from those drawn.
 
-    The next item is the one that brings the score of each run, and the share of each kind, nearest
-    to those on all items, with its discrimination as a bonus; of equals the first. With fewer than
-    `LEAST_RUNS` runs there is no bonus.
+    Args:
+        values: of the items drawn from each stratum, two or more.
+        sizes: the number of items in each stratum.
+
+    Returns:
+        The mean with Wilson's interval, for as many answers as its variance is worth; less than the
+        variance of answers alone, as the items are finite in number.
 
     Example:
-        >>> responses, kinds = np.array([[1, 1, 0, 0.0]]), np.array([[1, 0, 1, 0.0]])
-        >>> choose_items(responses, kinds, 2)
-        [0, 3]
+        >>> found = subset_estimate([np.array([1, 1, 0, 1.0])], [8])
+        >>> found.value, round(found.low, 2), round(found.high, 2)
+        (0.75, 0.29, 0.96)
     """
-    bonus = discrimination(responses) * (len(responses) >= LEAST_RUNS)
-    features = np.vstack([responses, kinds])
-    excess = features - features.mean(axis=1, keepdims=True)
-    order: list[int] = []
-    for _ in range(size):
-        total = excess[:, order].sum(axis=1, keepdims=True)
-        cost = ((total + excess) ** 2).sum(axis=0) / len(responses) - bonus
-        cost[order] = np.inf
-        order.append(int(cost.argmin()))
-    return order
+    from scipy import stats
+
+    total, n = sum(sizes), sum(map(len, values))
+    mean = variance = 0.0
+    for drawn, size in zip(values, sizes, strict=True):
+        mean += size / total * drawn.mean()
+        variance += (size / total) ** 2 * (1 - len(drawn) / size) * drawn.var(ddof=1) / len(drawn)
+    if n == total:
+        return Estimate(float(mean), float(mean), float(mean), n)
+    worth = n / (1 - n / total)
+    if variance > 0:
+        t = stats.t.ppf(0.975, n - len(values))
+        worth = mean * (1 - mean) / variance * (Z95 / t) ** 2
+    return Estimate(float(mean), *wilson_interval(float(mean), float(worth)), n)

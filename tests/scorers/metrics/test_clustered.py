@@ -169,6 +169,8 @@ def test_chats_about_the_same_questions_are_clusters_and_so_are_the_questions() 
     variance = of_items + of_chats
     freedom = variance**2 / (of_items**2 / 1 + of_chats**2 / 2)
     trials = 0.25 / variance * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, freedom)) ** 2
+    assert trials < 2
+    trials = 2  # each of two questions counts at least once
     expected = stats.beta.ppf(
         [0.025, 0.975], [trials / 2, trials / 2 + 1], [trials / 2 + 1, trials / 2]
     )
@@ -190,3 +192,23 @@ def test_the_interval_of_chats_holds_the_truth(chats: int) -> None:
         low, high = crossed_interval(answers, items, names)
         held.append(low <= 0.5 <= high)
     assert np.mean(held) >= 0.91
+
+
+def test_few_clusters_are_worth_no_less_than_one_answer_each() -> None:
+    """Ten questions on two clips, 3 right: Student's t has one degree of freedom, and said 0 to
+    100%.
+    """
+    found = mean_interval([1, 1, 1, 0, 0, 0, 0, 0, 0, 0], [0] * 5 + [1] * 5)
+    assert found == pytest.approx(proportion_confint(0.6, 2, method="beta"))
+    assert found[1] < 0.96
+
+
+@pytest.mark.parametrize("chance", [0.3, 0.8])
+def test_intervals_of_few_clusters_cover(chance: float) -> None:
+    """All answers on a clip are alike, so a clip is worth just one answer."""
+    rng, covered = np.random.default_rng(4), []
+    clusters = np.repeat(range(6), [1, 2, 2, 3, 4, 4])
+    for _ in range(400):
+        low, high = mean_interval((rng.random(6) < chance)[clusters], clusters.tolist())
+        covered.append(low <= chance <= high)
+    assert np.mean(covered) >= 0.93
