@@ -55,7 +55,7 @@ def mean_interval(
 
     Example:
         >>> [round(end, 2) for end in mean_interval([1, 1, 1, 0, 0, 0, 1, 0], clusters="aaabbbcc")]
-        [0.0, 1.0]
+        [0.04, 0.96]
     """
     values = checked_outcomes("correct", correct, clusters)
     if strata is not None and len(strata) != len(values):

@@ -110,7 +110,7 @@ def questions_needed(difference: float, variance: float) -> int:
 
     Example:
         >>> questions_needed(0.1, 0.19), questions_by_normal(0.1, 0.19)
-        (163, 150)
+        (168, 150)
     """
     estimated = questions_by_normal(difference, variance)
     discordance = variance + difference**2

@@ -59,7 +59,7 @@ def subset_estimate(values: Sequence[Floats], sizes: Sequence[int]) -> Estimate:
     Example:
         >>> found = subset_estimate([np.array([1, 1, 0, 1.0])], [8])
         >>> found.value, round(found.low, 2), round(found.high, 2)
-        (0.75, 0.29, 0.96)
+        (0.75, 0.22, 0.97)
     """
     from scipy import stats
 
