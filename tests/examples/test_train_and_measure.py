@@ -69,7 +69,8 @@ def test_it_learns_replies_that_are_right_and_measures_each_checkpoint(
     assert done.returncode == 0, done.stderr[-3000:]
     train = runpy.run_path(str(SCRIPT.with_name("train.py")))
     rows = train["training_rows"](out / "data", options["longest"])
-    assert 4 < len(rows) < 9 and set(rows["level"]) == {1}
+    assert 4 < len(rows) < 9
+    assert set(rows["level"]) == {1}
     for row in rows.map(train["with_reply"]):
         reward = score("msu_textual", row, row["completion"][0]["content"])
         assert (reward.value, reward.parts["format"]) == (1.0, 1.0), row["completion"]

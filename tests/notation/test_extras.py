@@ -9,7 +9,6 @@ HEAVY = {"matplotlib", "music21", "openpyxl", "resvg_py", "scipy", "verovio"}
 MODULES = (
     "notation.noise",
     "notation.scores.renderings",
-    "notation.audio.transcription",
     "notation.abc.writing",
 )
 MODULES += (

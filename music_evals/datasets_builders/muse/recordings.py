@@ -11,9 +11,8 @@ The examples of rhythms (`NoSync_A` and `Sync3_A`) and of melodies (M11 and M12)
 authors' programs, which do not use them in trials. The four example chords of the paper are not
 published; the first four files, on A flat, replace them.
 
-The answers are the published ones. If a recording sounds different (`listening`), the provenance
-has an anomaly. The columns `key_1` and `key_2` are the sounding keys; ids and paths follow the
-names of the files.
+The answers are the published ones, and are not compared with the sound. The columns `key_1` and
+`key_2` are the sounding keys; ids and paths follow the names of the files.
 """
 
 import hashlib
@@ -27,7 +26,7 @@ from typing import Any, NamedTuple
 from music_evals.benchmarks import load
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import DatasetError, file_sha256, make_provenance
-from music_evals.datasets_builders.muse import listening, rows
+from music_evals.datasets_builders.muse import rows
 from music_evals.datasets_builders.muse.chords import ROOTS
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.datasets_builders.muse.rows import NAME, VERSION, Plan, group_makers
@@ -48,15 +47,12 @@ _MELODY_NAME = re.compile(
 
 
 class Recorded(NamedTuple):
-    """A row of recordings: its files, and functions of their bytes that make it and check its
-    sound.
-    """
+    """A row of recordings: its files, and a function of their bytes that makes it."""
 
     config: str
     split: str
     paths: tuple[str, ...]
     make: Callable[[Sequence[bytes]], Mapping[str, Any]]
-    check: Callable[[Sequence[bytes]], str | None]
 
 
 def build_recordings(
@@ -101,14 +97,10 @@ def plan_recordings(
     digests = _digests(source, [path for path in wanted if path not in missing])
     listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
 
-    def read(row: Recorded) -> list[bytes]:
-        return [(source / path).read_bytes() for path in row.paths]
-
     def make(row: Recorded) -> Mapping[str, Any]:
-        return row.make(read(row))
+        return row.make([(source / path).read_bytes() for path in row.paths])
 
     present = [row for row in recorded if digests.keys() >= set(row.paths)]
-    differences = {" + ".join(row.paths): row.check(read(row)) for row in present}
     provenance = make_provenance(
         benchmark,
         version,
@@ -116,7 +108,6 @@ def plan_recordings(
         source_revision=revision,
         source_sha256=hashlib.sha256(listing.encode()).hexdigest(),
         missing=_by_config(missing, recorded),
-        anomalies={f"{paths}: {text}": 1 for paths, text in differences.items() if text},
     )
     # The licence file must accompany the recordings.
     extra = {} if LICENCE_FILE in missing else {LICENCE_FILE: (source / LICENCE_FILE).read_bytes()}
@@ -192,8 +183,7 @@ def _recorded_loop(split: str, path: str, take: str, offbeats: int) -> Recorded:
         clip = rows.Clip(wavs[0], 120.0, "4/4", "drums")
         return rows.syncopation_row(f"syncopation-{offbeats}-offbeats-{take}", clip, offbeats, path)
 
-    check = partial(listening.check_loop, offbeats)
-    return Recorded("syncopation", split, (path,), make, check)
+    return Recorded("syncopation", split, (path,), make)
 
 
 def _recorded_chord(path: str, root: str, quality: str) -> Recorded:
@@ -202,8 +192,7 @@ def _recorded_chord(path: str, root: str, quality: str) -> Recorded:
         return rows.chord_quality_row(f"chord-{root.lower()}-{quality}", clip, root, quality, path)
 
     split = "fewshot" if root == rows.EXAMPLE_ROOT else "test"
-    check = partial(listening.check_chord, root, quality)
-    return Recorded("chord_quality", split, (path,), make, check)
+    return Recorded("chord_quality", split, (path,), make)
 
 
 def recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
@@ -229,8 +218,7 @@ def recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
         clips = (_melody_clip(first, wavs[0]), _melody_clip(second, wavs[1]))
         return rows.transposition_row(name, clips, sounding, foil, " + ".join(paths))
 
-    check = partial(listening.check_pair, keys if is_same else None)
-    return Recorded("transposition", split, paths, make, check)
+    return Recorded("transposition", split, paths, make)
 
 
 def _melody_clip(name: re.Match[str], wav: bytes) -> rows.Clip:

@@ -303,10 +303,6 @@ def test_partial_copy_of_the_recordings_builds(tmp_path: Path) -> None:
         "chord_quality": {"test": 2, "fewshot": 4},
     }
     assert "stimuli/Chords/5.wav" in made.missing["chord_quality"]
-    assert list(made.anomalies) == [
-        "stimuli/M2_Abm_155_3_4.wav + stimuli/M2_Fm_155_3_4.wav: "
-        "named in Abm and Fm, the second sounds +4 semitones from the first"
-    ]
     targets = {}
     for splits in read_all(tmp_path / "out").values():
         for row in itertools.chain(*splits.values()):

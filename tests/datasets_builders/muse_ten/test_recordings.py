@@ -1,11 +1,8 @@
-"""Rows of the recordings, from copies with a short tone in the place of each file, and the checks
-of their sound.
-"""
+"""Rows of the recordings, from copies with a short tone in the place of each file."""
 
 import io
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,13 +16,6 @@ from music_evals.datasets_builders.dataset_io import (
     build_dataset,
     describe_dataset,
     load_split,
-)
-from music_evals.datasets_builders.muse.listening import (
-    CONTOURS,
-    check_chord,
-    check_contour,
-    check_equal,
-    check_loops,
 )
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK
 from music_evals.datasets_builders.muse_ten.recordings import recorded_rows
@@ -114,41 +104,6 @@ def test_a_partial_copy_is_built_on_demand_only(clone: Path, tmp_path: Path) -> 
     origin = describe_dataset(str(tmp_path / "d"), benchmark=BENCHMARK)
     assert origin.label == "recordings-partial"
     assert "meter" not in origin.provenance.counts
-
-
-def test_generated_stimuli_sound_as_keyed_and_not_otherwise() -> None:
-    def rows_of(name: str) -> list[dict[str, Any]]:
-        return load_split("generated", name, "test", benchmark=BENCHMARK).to_list()
-
-    found = []
-    for row in rows_of("contour"):
-        wavs, right = [row["audio"]["bytes"]], CONTOURS["ABCD".index(row["target"])]
-        wrong = CONTOURS["BADC".index(row["target"])]
-        found.append(
-            (
-                check_contour(right, wavs),
-                check_contour(wrong, wavs),
-                f"keyed {wrong}, sounds {right}",
-            )
-        )
-    # Recordings are lower than some of these clips, of which one is misheard.
-    assert sum(own is not None for own, _, _ in found) <= 1
-    assert sum(other not in (None, expected) for _, other, expected in found) <= 1
-    assert sum(other == expected for _, other, expected in found) >= 15
-    for row in rows_of("syncopation_pairs"):
-        wavs = [row["audio_1"]["bytes"], row["audio_2"]["bytes"]]
-        assert check_loops(row["target"] == "A", wavs) is None
-        assert str(check_loops(row["target"] == "B", wavs)).startswith(
-            "keyed more off-beats in the "
-        )
-    for row in rows_of("oddball"):
-        first, second = row["audio_1"]["bytes"], row["audio_2"]["bytes"]
-        assert check_equal(True, [first, first]) is None
-        assert check_equal(False, [first, first]) == "keyed different, sounds the same"
-        assert row["target"].startswith("Yes") or check_equal(False, [first, second]) is None
-    for row in rows_of("major_or_minor"):
-        root, quality = row["why"].removeprefix("its notes are those of ").removesuffix(".").split()
-        assert check_chord(root, quality, [row["audio"]["bytes"]]) is None
 
 
 @pytest.mark.parametrize("count", [1, 2, 6])
