@@ -476,16 +476,15 @@ def _check_usable(log: EvalLog) -> None:
 
 
 def _check_chance(facts: _Facts, chances: pd.Series) -> None:
-    """Raise a ValueError for a log with a chance level that is not its questions'."""
-    floors = facts.floors.get("", {})
-    true = load(facts.benchmark).tasks[facts.config].chance
-    if chances.notna().all():
-        true = float(chances.mean())
-    if true is None or not floors:
+    """Raise a ValueError if the options of the questions have another chance level than stated."""
+    floor = facts.floors.get("", {}).get("chance")
+    if floor is None or chances.isna().any():
         return
-    stated = floors["chance"].value if "chance" in floors else 0
-    if abs(stated - true) > _ROUNDED:
-        raise ValueError(f"its floors state a chance of {stated:g}; its questions have {true:g}")
+    true = float(chances.mean())
+    if abs(floor.value - true) > _ROUNDED:
+        raise ValueError(
+            f"its floors state a chance of {floor.value:g}; its questions have {true:g}"
+        )
 
 
 # --- rows ---
