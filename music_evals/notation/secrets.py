@@ -1,9 +1,9 @@
 """Keys, tokens and passwords: which text holds one, and texts without them.
 
-`scrub` is for whatever a run writes; `find_secret` checks what is to be published. A secret is
-known by its place (a password in an address, a header or field of such a name), by its form (the
-tokens of some services), or because it was used: the value of an environment variable, or what
-`remember` was given.
+`scrub` is for whatever a run writes; `check_text` is for what is published. A secret is known by
+its place (a password in an address, a field or header of such a name), by its form (the tokens of
+some services), or because it is in use: the value of an environment variable, or what `remember`
+was given.
 """
 
 import json
@@ -11,30 +11,31 @@ import os
 import re
 from base64 import b64encode
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import unquote
 
 HIDDEN = "***"  # in the place of a secret
 
 _NAMES = (
-    *("api_key", "api-key", "apikey", "access_key", "access-key", "private_key", "subscription-key"),
-    *("authorization", "cookie", "credential", "credentials", "passwd", "password", "secret"),
-    *("access_token", "access-token", "api_token", "auth_token", "auth-token", "hf_token"),
-    *("refresh_token", "session_token", "session-token"),
+    *("api_key", "api-key", "apikey", "access_key", "access-key", "private_key", "private-key"),
+    *("subscription_key", "subscription-key", "authorization", "cookie", "credential", "passwd"),
+    *("credentials", "password", "secret", "access_token", "access-token", "api_token"),
+    *("auth_token", "auth-token", "hf_token", "refresh_token", "session_token", "session-token"),
 )
-"""Ends of names of fields and headers."""
+"""Ends of names of fields and headers whose values are hidden in any text."""
 _NAME = "|".join(_NAMES)
 _PLACES = {
     "a password in an address": re.compile(
         r"(?P<head>://)(?P<secret>(?!\*)[^/\s\"'\\<>@]+)(?P<tail>@)"
     ),
-    "the value of a field that has a secret's name": re.compile(
+    "the value of a field with the name of a secret": re.compile(
         rf"(?P<head>(?:{_NAME})(\\*[\"'])\s*:\s*\2(?:bearer |basic )?)"
         r"(?P<secret>(?!\*)[^\"'\\]+)(?P<tail>)",
         re.IGNORECASE,
     ),
     "a secret behind its name": re.compile(
         rf"(?P<head>(?:{_NAME})\s?[:=]\s?(?:bearer |basic )?)"
-        r"(?P<secret>(?!\*)[^\s\"'\\&,;<>]{6,})(?P<tail>)",
+        r"(?P<secret>(?!\*)(?:(?<=basic )|(?<=bearer )|(?=\S{6}))[^\s\"'\\&,;<>]+)(?P<tail>)",
         re.IGNORECASE,
     ),
 }
@@ -46,20 +47,46 @@ _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(hf_|api_org_|sk-|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|AIza|xox[a-z]-)[\w-]{16,}"
     r"|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"
 )
-_VARIABLE = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$")
-_SHORTEST = 8  # characters of a text that is a secret wherever it is
+_SECRET_NAME = re.compile(
+    r"(key|token|secret|passw(or)?d|credentials?|authorization|cookie)$", re.IGNORECASE
+)
+_SHORTEST = 8  # characters of a text that is hidden wherever it is
 _used: set[str] = set()
 
 
-def remember(text: str) -> None:
-    """Take the secrets of a text that are in their places, such as a provider's arguments as JSON:
-    from now on `scrub` takes them out wherever they are.
+class SecretError(ValueError):
+    """A text that is to be published holds a secret; the message has the place and the kind."""
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a value of this name is a secret, in arguments or in the environment.
+
+    Example:
+        >>> is_secret_name("x-api-key"), is_secret_name("max_tokens")
+        (True, False)
     """
-    for secret in {match["secret"] for _, match in _matches(text)}:
-        plain = unquote(secret)
-        encoded = b64encode(plain.encode()).decode() if ":" in plain else ""
-        forms = {secret, plain, encoded, secret.rpartition(":")[2], plain.rpartition(":")[2]}
-        _used.update(form for form in forms if len(form) >= _SHORTEST)
+    return _SECRET_NAME.search(name) is not None
+
+
+def remember(value: Any, name: str = "") -> None:
+    """Take the secrets in the arguments of a provider: from now on `scrub` hides them in any text.
+
+    Args:
+        value: arguments by name, at any depth; in a text, what is in the place of a secret.
+        name: of the value.
+    """
+    if isinstance(value, dict):
+        for key, item in value.items():
+            remember(item, str(key))
+    elif isinstance(value, str):
+        secrets = {match["secret"] for _, match in _matches(value)}
+        if is_secret_name(name):
+            secrets.add(value.rpartition(" ")[2])  # behind Bearer or Basic
+        for secret in secrets:
+            plain = unquote(secret)
+            encoded = b64encode(plain.encode()).decode() if ":" in plain else ""
+            forms = {secret, plain, encoded, secret.rpartition(":")[2], plain.rpartition(":")[2]}
+            _used.update(form for form in forms if len(form) >= _SHORTEST)
 
 
 def scrub(text: str) -> str:
@@ -79,6 +106,26 @@ def scrub(text: str) -> str:
     )
 
 
+def check_text(text: str, place: str, advice: str, others: dict[str, str] | None = None) -> None:
+    """Raise SecretError if a text holds a secret; the message does not show it.
+
+    Args:
+        text: the text.
+        place: where it is, for the message.
+        advice: what to do about it.
+        others: kind of secret → a further secret.
+    """
+    in_use = {f"the value of {name}": value for name, value in _variables().items()}
+    for kind, value in {**in_use, **(others or {})}.items():
+        if len(value) >= _SHORTEST and value in text:
+            raise SecretError(f"{place} holds {kind}; {advice}")
+    if match := _TOKEN.search(text):
+        kind = f"what looks like a token or key ({match[1] or 'PRIVATE KEY'}…)"
+        raise SecretError(f"{place} holds {kind}; {advice}")
+    for kind, _ in _matches(text):
+        raise SecretError(f"{place} holds {kind}; {advice}")
+
+
 def _matches(text: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield what is at the place of a secret, with its kind."""
     in_address, *behind_names = _PLACES.items()
@@ -89,32 +136,10 @@ def _matches(text: str) -> Iterator[tuple[str, re.Match[str]]]:
             yield kind, match
 
 
-def find_secret(text: str, others: dict[str, str]) -> str:
-    """Return the kind of secret that a text holds; an empty text if it holds none.
-
-    Args:
-        text: the text.
-        others: kind of secret → a further secret.
-    """
-    return next(_kinds(text, others), "")
-
-
-def _kinds(text: str, others: dict[str, str]) -> Iterator[str]:
-    named = {f"the value of {name}": value for name, value in _variables().items()}
-    used = dict.fromkeys(_used, "a secret of a model's server")
-    for kind, value in {**named, **others}.items():
-        if len(value) >= _SHORTEST and value in text:
-            yield kind
-    yield from (kind for value, kind in used.items() if value in text)
-    if match := _TOKEN.search(text):
-        yield f"what looks like a token or key ({match[1] or 'PRIVATE KEY'}…)"
-    yield from (kind for kind, _ in _matches(text))
-
-
 def _variables() -> dict[str, str]:
-    """Environment variables whose names say that their values are secret."""
+    """Environment variables with secrets; not those with the path of a file."""
     return {
         name: value
         for name, value in os.environ.items()
-        if len(value) >= _SHORTEST and _VARIABLE.search(name) and not value.startswith("/")
+        if len(value) >= _SHORTEST and is_secret_name(name) and not value.startswith("/")
     }

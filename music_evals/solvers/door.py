@@ -69,10 +69,10 @@ def open_door(model: Model, count: Callable[[], None] = lambda: None) -> None:
     secrets = {**model.model_args, "base_url": api.base_url}
     if str(api.api_key) not in str(model):  # servers that need no key get the name of a provider
         secrets["api_key"] = api.api_key
-    remember(json.dumps(secrets, default=str))
+    remember(secrets)
     turns = _turns.setdefault(str(model), Turns(partial(_say_rate, str(model))))
     api.generate = _Door(api, turns, count)
-    usual = api.retry_wait() or wait_exponential_jitter(initial=3, max=30 * 60, jitter=3)
+    usual = api.retry_wait() or wait_exponential_jitter(multiplier=3, max=30 * 60, jitter=3)
     api.retry_wait = lambda: _Pause(api, turns, usual)
 
 
@@ -84,6 +84,7 @@ class _Door:
         self._generate = api.generate
 
     async def __call__(self, *arguments: Any, **options: Any) -> Any:
+        install()
         for client in _http_clients(self._api):
             _guard(client)
         sent = self._turns.send()
@@ -93,17 +94,19 @@ class _Door:
             if refusal := _refusal(self._api, error):
                 self._turns.refuse(sent, refusal.retry_after)
             cause = error.__cause__
-            raise _clean_error(cause if isinstance(cause, ReplyError) else error) from None
+            clean = _clean_error(cause if isinstance(cause, ReplyError) else error)
+            if clean is error:
+                raise
+            raise clean from None
         self._turns.answer()
-        parts = answer if isinstance(answer, tuple) else (answer,)
-        clean = tuple(
-            _clean_error(part) if isinstance(part, Exception) else self._clean_reply(part)
-            for part in parts
-        )
-        return clean if isinstance(answer, tuple) else clean[0]
+        if not isinstance(answer, tuple):
+            return self._clean(answer)
+        return tuple(map(self._clean, answer))
 
-    def _clean_reply(self, part: Any) -> Any:
-        """What Inspect has of a reply, or of the call, without lone surrogates and odd counts."""
+    def _clean(self, part: Any) -> Any:
+        """A reply, a record of the call or an error, without what cannot be logged."""
+        if isinstance(part, Exception):
+            return _clean_error(part)
         fields = part.model_dump(warnings=False)
         valid = valid_unicode(fields)
         if valid != fields:
@@ -201,9 +204,11 @@ async def _read_bounded(response: Any) -> None:
         await source.aclose()
         response.stream = flavor.ByteStream(_mended(content))
     else:
-        response.stream = type("Bounded", (flavor.AsyncByteStream,), {
-            "__aiter__": lambda _: parts, "aclose": lambda _: source.aclose()
-        })()
+        response.stream = type(
+            "Bounded",
+            (flavor.AsyncByteStream,),
+            {"__aiter__": lambda _: parts, "aclose": lambda _: source.aclose()},
+        )()
     response.headers.pop("content-encoding", None)
 
 
@@ -255,14 +260,13 @@ def _are_counts(usage: Any) -> bool:
     """Whether numbers of tokens can be those of a reply, or are not stated."""
     if not isinstance(usage, dict):
         return usage is None
-    for name, value in usage.items():
-        if isinstance(value, dict):
-            if not _are_counts(value):
-                return False
-        elif "tokens" in name and value is not None:
-            if not isinstance(value, int) or not 0 <= value <= _MOST_TOKENS:
-                return False
-    return True
+    return all(_is_count(value) for name, value in usage.items() if "tokens" in name)
+
+
+def _is_count(value: Any) -> bool:
+    if isinstance(value, int):
+        return 0 <= value <= _MOST_TOKENS
+    return _are_counts(value)
 
 
 def _say_rate(model: str, rate: float) -> None:

@@ -11,8 +11,9 @@ MOVES_ON = 600.0
 _FIRST = 60.0  # the same, ahead of the first answer
 _LATER = 1 / 10  # a pause, as a share of the time without a request that was taken
 _SHORTEST, _LONGEST = 0.02, 60.0  # seconds of a pause
+_FIRST_PACE = 0.05  # seconds between requests after the first refusal
 _UNDER_WAY = 8  # requests at most whose refusal may be on its way
-_FASTER, _SLOWER = 0.93, 1.2  # factors of the pace, after a request that was taken, or refused
+_FASTER, _SLOWER = 0.97, 1.2  # factors of the pace, after a request that was taken, or refused
 _FIRST_NOTE, _NEXT_NOTE = 5.0, 60.0  # seconds of counting
 
 
@@ -40,7 +41,7 @@ class Turns:
         self._sent: list[float] = []  # since a refusal, without what was refused
         self._last = 0.0  # when the last request was sent that was taken ahead of these
         self._pace = 0.0  # seconds between requests; 0 ahead of the first refusal
-        self._fastest = 0.0
+        self._delay = 0.0  # seconds until a refusal comes
         self._next = self._resumed = -math.inf  # when to send the next request
         self._counted, self._taken, self._noted = 0.0, 0, 0.0
 
@@ -61,9 +62,10 @@ class Turns:
 
     def take(self) -> None:
         """Take the turn."""
-        self._next = self._now() + self._pace
-        if self._sent:
-            self._pace = max(self._pace * _FASTER, self._fastest)
+        now = self._now()
+        self._next = now + self._pace
+        if self._sent and now - self._sent[0] > self._delay:  # by now it is not refused any more
+            self._pace = max(self._pace * _FASTER, self._delay / _UNDER_WAY, _SHORTEST / 2)
 
     def send(self) -> float:
         """Count a request that is sent; return its time."""
@@ -91,14 +93,14 @@ class Turns:
         if sent < self._resumed:
             return  # it was sent ahead of an earlier refusal, so it says nothing new
         taken = [earlier for earlier in self._sent if earlier < sent]
-        self._fastest = max((now - sent) / _UNDER_WAY, _SHORTEST / 2)
+        self._delay = now - sent
         if not self._pace:
-            self._pace, self._counted = max(now - sent, _SHORTEST), now
+            self._pace, self._counted = _FIRST_PACE, now
         elif taken:
             self._learn(taken)
+            self._taken += len(taken)
         self._last = max([self._last, *taken])
-        self._taken += len(taken)
-        self._sent.clear()
+        self._sent = [later for later in self._sent if later > sent]
         pause = max(_LATER * (now - self._last), _SHORTEST, (seconds or 0) - 1)
         self._next = self._resumed = now + min(pause, _LONGEST)
         self._tell(now)
