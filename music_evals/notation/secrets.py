@@ -50,6 +50,7 @@ _TOKEN = re.compile(
 _SECRET_NAME = re.compile(
     r"(key|token|secret|passw(or)?d|credentials?|authorization|cookie)$", re.IGNORECASE
 )
+_PUBLIC_HEADERS = re.compile(r"(?:accept.*|content-type|.*-(?:title|version)|.*referer|user-agent)")
 _SHORTEST = 8  # characters of a text that is hidden wherever it is
 _used: set[str] = set()
 
@@ -72,12 +73,16 @@ def remember(value: Any, name: str = "") -> None:
     """Take the secrets in the arguments of a provider: from now on `scrub` hides them in any text.
 
     Args:
-        value: arguments by name, at any depth; in a text, what is in the place of a secret.
+        value: arguments by name, at any depth. In a text, what is in the place of a secret is
+            secret, and all of it if its name is that of a secret, or of a header that is not known
+            to be public and has a digit.
         name: of the value.
     """
     if isinstance(value, dict):
         for key, item in value.items():
-            remember(item, str(key))
+            is_header = name.endswith("headers") and not _PUBLIC_HEADERS.fullmatch(key.lower())
+            hides = is_header and re.search(r"\d", str(item)) is not None
+            remember(item, f"{key}_key" if hides else str(key))
     elif isinstance(value, str):
         secrets = {match["secret"] for _, match in _matches(value)}
         if is_secret_name(name):

@@ -15,6 +15,7 @@
 """
 
 import json
+import logging
 import sys
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -43,6 +44,8 @@ _MOST_TOKENS = 10_000_000  # of a reply or a prompt
 _NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
 _PACKED = ("", "identity", "gzip", "x-gzip", "deflate")
 _READ_SECONDS = 600  # the SDKs' default for a single read
+_LOGGERS = ("httpx", "httpx2", "inspect_ai.model._providers.util.hooks")
+"""Loggers of addresses, which Inspect's traces have."""
 _turns: dict[str, Turns] = {}
 """Name of a model → the turns of its requests."""
 _waited: ContextVar[float] = ContextVar("waited", default=0.0)
@@ -85,6 +88,8 @@ class _Door:
 
     async def __call__(self, *arguments: Any, **options: Any) -> Any:
         install()
+        config = options.get("config") or arguments[-1]
+        remember(config.model_dump(include={"extra_headers", "extra_body"}))
         for client in _http_clients(self._api):
             _guard(client)
         sent = self._turns.send()
@@ -101,16 +106,21 @@ class _Door:
         self._turns.answer()
         if not isinstance(answer, tuple):
             return self._clean(answer)
-        return tuple(map(self._clean, answer))
+        has_failed = isinstance(answer[0], Exception)
+        return tuple(self._clean(part, as_error=has_failed) for part in answer)
 
-    def _clean(self, part: Any) -> Any:
-        """A reply, a record of the call or an error, without what cannot be logged."""
+    def _clean(self, part: Any, *, as_error: bool = False) -> Any:
+        """A reply, a record of the call or an error, without what cannot be logged; an error's
+        message quotes the call.
+        """
         if isinstance(part, Exception):
             return _clean_error(part)
         fields = part.model_dump(warnings=False)
         valid = valid_unicode(fields)
         if valid != fields:
             self._count()
+        if as_error:
+            valid = _clean(valid)
         if not _are_counts(valid.get("usage")):
             valid["usage"] = None
         return part if valid == fields else type(part).model_validate(valid)
@@ -285,6 +295,11 @@ def _say_rate(model: str, rate: float) -> None:
     )
 
 
+def _clean_record(record: logging.LogRecord) -> bool:
+    record.msg, record.args = scrub(record.getMessage()), ()
+    return True
+
+
 @cache
 def install() -> None:
     """Have Inspect log no secrets, and send requests in turn."""
@@ -295,6 +310,9 @@ def install() -> None:
     inspect_writer.to_json = lambda *arguments, **options: scrub(
         to_json(*arguments, **options).decode()
     ).encode()
+
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_clean_record)
 
     @hooks(name="turns", description="sends requests as fast as the server takes them")
     class InTurn(Hooks):

@@ -14,7 +14,7 @@ _SHORTEST, _LONGEST = 0.02, 60.0  # seconds of a pause
 _FIRST_PACE = 0.05  # seconds between requests after the first refusal
 _UNDER_WAY = 8  # requests at most whose refusal may be on its way
 _FASTER, _SLOWER = 0.97, 1.2  # factors of the pace, after a request that was taken, or refused
-_FIRST_NOTE, _NEXT_NOTE = 5.0, 60.0  # seconds of counting
+_FIRST_NOTE, _NEXT_NOTE = 10.0, 60.0  # seconds of counting
 
 
 class Turns:
@@ -106,11 +106,10 @@ class Turns:
         self._tell(now)
 
     def _learn(self, taken: list[float]) -> None:
-        """Slow down: quickly where a single request was taken, which came soon enough."""
-        slower = self._pace * _SLOWER
-        if len(taken) == 1:
-            slower = max(slower, min(2 * self._pace, taken[0] - self._last))
-        self._pace = min(slower, _LONGEST)
+        """Slow down to the rate that was seen, quickly where a single request was taken."""
+        slower = self._pace * (_SLOWER if len(taken) > 1 else 2)
+        seen = (taken[-1] - self._last) / len(taken) * _SLOWER
+        self._pace = max(self._pace, min(slower, seen, _LONGEST))
 
     def _tell(self, now: float) -> None:
         """Note the rate, and count anew."""
