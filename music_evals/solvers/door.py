@@ -208,7 +208,8 @@ async def _read_bounded(response: Any) -> None:
             f"{response.headers['location']}); give the address that answers as base_url"
         )
     flavor: Any = sys.modules[type(response).__module__.partition(".")[0]]  # httpx or httpx2
-    source, parts = response.stream, _unpacked(response)
+    source = response.stream
+    parts = _unpacked(source, response.headers.pop("content-encoding", ""))
     if "event-stream" not in response.headers.get("content-type", ""):
         content = b"".join([part async for part in parts])
         await source.aclose()
@@ -219,17 +220,16 @@ async def _read_bounded(response: Any) -> None:
             (flavor.AsyncByteStream,),
             {"__aiter__": lambda _: parts, "aclose": lambda _: source.aclose()},
         )()
-    response.headers.pop("content-encoding", None)
 
 
-async def _unpacked(response: Any) -> AsyncIterator[bytes]:
+async def _unpacked(source: Any, packing: str) -> AsyncIterator[bytes]:
     """The parts of a response; ReplyError above `MOST_BYTES`."""
-    packing = response.headers.get("content-encoding", "").strip().lower()
+    packing = packing.strip().lower()
     if packing not in _PACKED:
         raise ReplyError(f"the server's reply is packed as {packing}, which nobody asked for")
     unpack = zlib.decompressobj(47) if packing not in ("", "identity") else None
     left = MOST_BYTES
-    async for packed in response.stream:
+    async for packed in source:
         try:
             part = unpack.decompress(packed, left + 1) if unpack else packed
         except zlib.error as error:
