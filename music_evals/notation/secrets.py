@@ -25,17 +25,16 @@ _NAMES = (
 """Ends of names of fields and headers whose values are hidden in any text."""
 _NAME = "|".join(_NAMES)
 _PLACES = {
-    "a password in an address": re.compile(
-        r"(?P<head>://)(?P<secret>(?!\*)[^/\s\"'\\<>@]+)(?P<tail>@)"
-    ),
+    "a password in an address": re.compile(r"(?P<head>://)(?P<secret>(?!\*)[^/\s\"'\\<>@]+)(?=@)"),
     "the value of a field with the name of a secret": re.compile(
         rf"(?P<head>(?:{_NAME})(\\*[\"'])\s*:\s*\2(?:bearer |basic )?)"
-        r"(?P<secret>(?!\*)[^\"'\\]+)(?P<tail>)",
+        r"(?P<secret>(?!(?:bearer |basic )?\*)[^\"'\\]+)",
         re.IGNORECASE,
     ),
     "a secret behind its name": re.compile(
         rf"(?P<head>(?:{_NAME})\s?[:=]\s?(?:bearer |basic )?)"
-        r"(?P<secret>(?!\*)(?:(?<=basic )|(?<=bearer )|(?=\S{6}))[^\s\"'\\&,;<>]+)(?P<tail>)",
+        r"(?P<secret>(?!(?:bearer |basic )?\*)(?:(?<=basic )|(?<=bearer )|(?=\S{6}))"
+        r"[^\s\"'\\&,;<>]+)",
         re.IGNORECASE,
     ),
 }
@@ -105,7 +104,7 @@ def scrub(text: str) -> str:
         text = text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
     if any(True for _ in _matches(text)):
         for place in _PLACES.values():
-            text = place.sub(rf"\g<head>{HIDDEN}\g<tail>", text)
+            text = place.sub(rf"\g<head>{HIDDEN}", text)
     return _HEADERS.sub(
         lambda match: match[1] + _HEADER_VALUE.sub(rf':\1"{HIDDEN}"', match[2]), text
     )

@@ -171,7 +171,9 @@ def _clean_error(error: BaseException) -> BaseException:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error:
+    seen: set[int] = set()  # an error may be its own context
+    while error and id(error) not in seen:
+        seen.add(id(error))
         yield error
         error = error.__cause__ or error.__context__
 

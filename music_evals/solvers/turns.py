@@ -71,7 +71,7 @@ class Turns:
         """Count a request that is sent; return its time."""
         now = self._now()
         if self._answered == -math.inf:
-            self._answered = now - MOVES_ON + _FIRST
+            self._answered, self._last = now - MOVES_ON + _FIRST, now
         self._sent.append(now)
         return now
 

@@ -93,7 +93,9 @@ def large(request: Request) -> None:
 
 def stream(request: Request) -> None:
     request.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
-    request.repeat(b"data: {}\n\n" * 10_000)
+    delta = {"index": 0, "delta": {"content": "A"}}
+    chunk = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    request.repeat(f"data: {json.dumps({**chunk, 'choices': [delta]})}\n\n".encode() * 1_000)
 
 
 @pytest.mark.parametrize("answer", [packed, large, stream])
@@ -127,7 +129,7 @@ def test_packed_replies_are_read(tmp_path: Path) -> None:
             "the server's reply is packed as br",
         ),
         (
-            lambda request: request.reply(b"x", headers=(("Content-Encoding", "gzip"),)),
+            lambda request: request.reply(b"no gzip", headers=(("Content-Encoding", "gzip"),)),
             "the server's reply cannot be unpacked",
         ),
     ],
