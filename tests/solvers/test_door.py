@@ -13,7 +13,8 @@ from zipfile import ZipFile
 
 import inspect_ai._util.zipfile  # noqa: F401 - teaches zipfile how logs are packed
 import pytest
-from inspect_ai import Task, score
+from inspect_ai import Task
+from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalLog
 from inspect_ai.model import GenerateConfig, Model, get_model
 from tenacity import wait_fixed
@@ -22,7 +23,7 @@ from music_evals.evals.muse import chord_quality
 from music_evals.scorers.judge import judged
 from music_evals.solvers import door
 from tests.harness import run, samples
-from tests.scorers.test_judge import found, judged_run
+from tests.scorers.test_judge import BATCH, REPLY, found, saying
 from tests.solvers.raw_server import Request, completion, raw_server
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -203,26 +204,31 @@ def test_spent_quota_is_a_failure(tmp_path: Path) -> None:
     assert len(requests) == 1
 
 
+def judged_at(address: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **options: Any) -> Any:
+    """The questions of a sample that a judge at an address marks."""
+    monkeypatch.setenv("RAW_BASE_URL", f"http://{address}")
+    facts = {"questions": BATCH, "score_id": "s1"}
+    sample = Sample(input="?", target="", id="s1", metadata=facts)
+    model = get_model("scripted/model", reply=saying(REPLY), memoize=False)
+    scorer = judged(["openai-api/raw/judge"], **options)
+    (log,) = run(Task(dataset=[sample], scorer=scorer), folder, model)
+    return found(log).metadata["questions"]
+
+
 def test_a_judge_that_fails_says_why_in_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with raw_server(lambda request: request.reply({}, 500)) as address:
-        monkeypatch.setenv("RAW_BASE_URL", f"http://{address}")
-        log = judged_run(tmp_path, {})
-        again = score(log, judged(["openai-api/raw/judge"], deadline=1), action="overwrite")
-    entry = found(again).metadata["questions"][1]
-    why = entry["abstained"]["openai-api/raw/judge"]
+        questions = judged_at(address, tmp_path, monkeypatch, deadline=1)
+    why = questions[1]["abstained"]["openai-api/raw/judge"]
     assert "NoReplyError: no reply in" in why
     assert "tries: InternalServerError: Error code: 500" in why
 
 
 def test_a_judge_waits_for_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with raw_server(Limited(0.3)) as address:
-        monkeypatch.setenv("RAW_BASE_URL", f"http://{address}")
-        log = judged_run(tmp_path, {})
-        again = score(log, judged(["openai-api/raw/judge"]), action="overwrite")
-    questions = found(again).metadata["questions"]
-    assert [entry["verdict"] for entry in questions] == [1, 1, 1]
+        questions = judged_at(address, tmp_path, monkeypatch)
+    assert [question["verdict"] for question in questions] == [1, 1, 1]
 
 
 SECRETS = {
