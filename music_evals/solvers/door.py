@@ -16,6 +16,7 @@
 
 import json
 import logging
+import re
 import sys
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -41,7 +42,7 @@ seconds. ``--max-retries`` changes it."""
 MOST_BYTES = 1 << 24
 """The size of a reply, unpacked."""
 _MOST_TOKENS = 10_000_000  # of a reply or a prompt
-_NO_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
+_NO_QUOTA = re.compile("insufficient_quota|billing_hard_limit_reached")
 _PACKED = ("", "identity", "gzip", "x-gzip", "deflate")
 _READ_SECONDS = 600  # the SDKs' default for a single read
 _LOGGERS = ("httpx", "httpx2", "inspect_ai.model._providers.util.hooks")
@@ -146,8 +147,8 @@ def _refusal(api: Any, error: BaseException) -> Any:
     """Inspect's `RetryDecision` if a server refuses a request for its rate."""
     decision = api.should_retry(error)
     is_of_rate = getattr(decision, "kind", "") == "rate_limit"
-    text = f"{error} {getattr(error, 'body', '')}"
-    return decision if is_of_rate and not any(code in text for code in _NO_QUOTA) else None
+    is_spent = _NO_QUOTA.search(f"{error} {getattr(error, 'body', '')}")
+    return decision if is_of_rate and not is_spent else None
 
 
 def no_reply(error: RetryError) -> NoReplyError:
@@ -255,17 +256,12 @@ def _mended(content: bytes) -> bytes:
         return content
     for choice in choices:
         message = choice.get("message", {})
-        if isinstance(message.get("content"), list):
-            message["content"] = "".join(map(_text, message["content"]))
+        parts = message.get("content")
+        if isinstance(parts, list) and all(isinstance(part, dict) for part in parts):
+            message["content"] = "".join(str(part.get("text", "")) for part in parts)
     if is_odd:
         reply["usage"] = None
     return json.dumps(reply).encode()
-
-
-def _text(part: Any) -> str:
-    """The text of a part of a message; none of a picture."""
-    text = part.get("text") if isinstance(part, dict) else part
-    return text if isinstance(text, str) else ""
 
 
 def _are_counts(usage: Any) -> bool:

@@ -22,6 +22,7 @@ from tenacity import wait_fixed
 from music_evals.evals.muse import chord_quality
 from music_evals.scorers.judge import judged
 from music_evals.solvers import door
+from tests.commands.cli import run as command
 from tests.harness import run, samples
 from tests.scorers.test_judge import BATCH, REPLY, found, saying
 from tests.solvers.raw_server import Request, completion, raw_server
@@ -46,8 +47,12 @@ def task() -> Task:
 
 def asked(answer: Callable[[Request], None], folder: Path, **options: Any) -> EvalLog:
     with raw_server(answer) as address:
-        defaults = {"limit": 1, "fail_on_error": False}
-        return run(task(), folder, model_at(address), **(defaults | options))[0]
+        return asked_at(address, folder, **options)
+
+
+def asked_at(address: str, folder: Path, **options: Any) -> EvalLog:
+    defaults = {"limit": 1, "fail_on_error": False}
+    return run(task(), folder, model_at(address), **(defaults | options))[0]
 
 
 def error_of(log: EvalLog) -> str:
@@ -279,3 +284,17 @@ def test_no_secret_is_in_a_log(tmp_path: Path) -> None:
     assert {place: text.count(secret) for place, secret in SECRETS.items()} == dict.fromkeys(
         SECRETS, 0
     )
+
+
+def test_a_site_takes_no_log_with_a_secret(tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    with raw_server(lambda request: request.reply(completion("A"))) as address:
+        log = asked_at(address, logs)
+    path = Path(log.location.removeprefix("file://"))
+    with ZipFile(path, "a") as archive:
+        archive.writestr("samples/more.json", '{"address": "http://me:canary-07@host"}')
+    code, output = command("report", logs, "--site", tmp_path / "site")
+    assert code == 1
+    assert f"{path.name} (samples/more.json) holds a password in an address" in output
+    assert "canary-07" not in output
+    assert not (tmp_path / "site").exists()
