@@ -188,10 +188,9 @@ def _clean(value: Any) -> Any:
 def _http_clients(api: Any) -> Iterator[Any]:
     """The clients of httpx that a provider sends by, also those within an SDK's client."""
     for holder in vars(api).values():
-        for client in (holder, getattr(holder, "_client", None)):
-            if hasattr(client, "event_hooks"):
-                yield client
-        if hasattr(holder, "max_retries") and hasattr(holder, "timeout"):
+        within = getattr(holder, "_client", None)
+        yield from (client for client in (holder, within) if hasattr(client, "event_hooks"))
+        if within and hasattr(holder, "max_retries"):
             holder.max_retries = 0  # Inspect repeats requests
             if getattr(holder.timeout, "read", 0) == _READ_SECONDS:
                 holder.timeout = type(holder.timeout)(TRY_SECONDS, connect=holder.timeout.connect)
