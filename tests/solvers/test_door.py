@@ -215,7 +215,8 @@ def judged_at(address: str, folder: Path, monkeypatch: pytest.MonkeyPatch, **opt
     facts = {"questions": BATCH, "score_id": "s1"}
     sample = Sample(input="?", target="", id="s1", metadata=facts)
     model = get_model("scripted/model", reply=saying(REPLY), memoize=False)
-    scorer = judged(["openai-api/raw/judge"], **options)
+    judge = f"openai-api/raw/judge-{folder.name}"  # Inspect keeps models by their names
+    scorer = judged([judge], **options)
     (log,) = run(Task(dataset=[sample], scorer=scorer), folder, model)
     return found(log).metadata["questions"]
 
@@ -225,7 +226,7 @@ def test_a_judge_that_fails_says_why_in_words(
 ) -> None:
     with raw_server(lambda request: request.reply({}, 500)) as address:
         questions = judged_at(address, tmp_path, monkeypatch, deadline=1)
-    why = questions[1]["abstained"]["openai-api/raw/judge"]
+    (why,) = questions[1]["abstained"].values()
     assert "NoReplyError: no reply in" in why
     assert "tries: InternalServerError: Error code: 500" in why
 
