@@ -47,6 +47,7 @@ from music_evals.scorers.scores import (
     sample_metric,
     was_cut,
 )
+from music_evals.solvers.door import open_door
 
 ROLE = "reader"
 READ_AGAIN = ("unreadable", "several", "refused")
@@ -301,6 +302,7 @@ async def _ask(reader: Model, question: str, reply: str, labels: Mapping[str, st
             name=ANSWER, json_schema=JSONSchema.model_validate(schema), strict=True
         ),
     )
+    open_door(reader)
     prompt = reading_prompt(question, labels, reply)
     text = (await reader.generate(prompt, config=config, cache=True)).completion
     word = read_fields(text)[0].answer or clean_reply(text)

@@ -31,6 +31,7 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.scorer import NOANSWER, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 from inspect_ai.util import LimitExceededError, collect
+from tenacity import RetryError
 
 from music_evals.notation.toml_files import read_toml
 from music_evals.scorers.explanations import code, shortened
@@ -38,7 +39,6 @@ from music_evals.scorers.items import all_items
 from music_evals.scorers.metrics.accuracy import joint_agreement
 from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import try_read
-from music_evals.scorers.readers.cleaning import make_replies_valid
 from music_evals.scorers.readers.fields import FORM, judge_fields
 from music_evals.scorers.readers.verdicts import judge_open
 from music_evals.scorers.readers.votes import read_vote
@@ -56,6 +56,7 @@ from music_evals.scorers.scores import (
     scorer,
     setting_up,
 )
+from music_evals.solvers.door import no_reply, open_door
 
 RULES = "rules"  # the judge that is no model
 ATTEMPTS = 3  # how often a judge is asked if it fails or does not reply with a digit
@@ -180,7 +181,7 @@ def judged(
                 for name in names
             }
         for model in models.values():
-            make_replies_valid(model.api)
+            open_door(model)
         judge = judge_fields if state.metadata.get(FORM) == "schema" else judge_open
         verdicts = await run_in_thread(judge, state.output.completion, questions)
         entries = [_entry(*pair, labels) for pair in zip(questions, verdicts, strict=True)]
@@ -310,7 +311,8 @@ class _Panel(NamedTuple):
                 raise
             except Exception as error:
                 # A judge that fails must not lose the votes of the others.
-                reason = f"{type(error).__name__}: {error}"[:_SHOWN]
+                told = no_reply(error) if isinstance(error, RetryError) else error
+                reason = f"{type(told).__name__}: {told}"[:_SHOWN]
                 if anyio.current_time() - start >= self.deadline:
                     return None, f"no reply within {self.deadline} s: {reason}"
                 continue

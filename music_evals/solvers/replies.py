@@ -1,14 +1,9 @@
-"""Asks the model for replies: again if a response is malformed, and always as valid Unicode.
+"""Asks the model for replies: again if a response is malformed.
 
 A server may send a malformed response: no choices, content of a wrong type, a tool call without a
 name. Inspect's providers then raise errors of Python or pydantic. The request is sent up to
 `ATTEMPTS` times. The last error fails the sample, and the run goes on (see `error_limit` of
-`music_evals.evals.shared.declared_tasks`). What Inspect itself repeats, such as a server's error
-500, it repeats `MAX_RETRIES` times at most.
-
-A server may cut a character in two. The reply then has a lone surrogate, which UTF-8 cannot encode:
-it cannot be sent back to the model, and Inspect cannot log it. Such surrogates are written as in
-Inspect's logs (``\\ud83d``) before Inspect sees them.
+`music_evals.evals.shared.declared_tasks`).
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -29,22 +24,15 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import store
 from tenacity import RetryError
 
-from music_evals.scorers.readers.cleaning import make_replies_valid
 from music_evals.solvers.answer_forms import reply_config
+from music_evals.solvers.door import no_reply, open_door
 
 ATTEMPTS = 3
 PAUSE = 2.0  # seconds before the second attempt; each further pause is twice as long
-MAX_RETRIES = 6
-"""How often a task has Inspect repeat a request: for about three minutes, with pauses of 3, 6, 12 …
-seconds. ``--max-retries`` changes it."""
 MENDED = (
     "replies_made_valid_unicode"  # where a sample's store counts the replies that were not valid
 )
 _T = TypeVar("_T")
-
-
-class NoReplyError(Exception):
-    """The model has not replied in all tries; the message has the last error."""
 
 
 @solver
@@ -76,7 +64,7 @@ async def ask_model(messages: list[ChatMessage], **arguments: Any) -> ModelOutpu
 async def _readable(ask: Callable[[], Awaitable[_T]]) -> _T:
     """Ask until the provider can read the answer, or the attempts are used up."""
     for model in _models():
-        make_replies_valid(model.api, _count)
+        open_door(model, _count)
     for attempt in range(ATTEMPTS):
         if attempt:
             await anyio.sleep(PAUSE * 2 ** (attempt - 1))
@@ -87,10 +75,7 @@ async def _readable(ask: Callable[[], Awaitable[_T]]) -> _T:
             if is_of_baseline or attempt == ATTEMPTS - 1:
                 raise
         except RetryError as error:
-            tries, cause = error.last_attempt.attempt_number, error.last_attempt.exception()
-            raise NoReplyError(
-                f"no reply in {tries} tries: {type(cause).__name__}: {cause}"
-            ) from cause
+            raise no_reply(error) from error.last_attempt.exception()
     raise AssertionError
 
 

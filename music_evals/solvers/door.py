@@ -1,0 +1,321 @@
+"""The one way to a server of a model: of the model that is evaluated, of judges, of a reader.
+
+`open_door` guards a model's provider, and `install` Inspect's logs:
+
+- A try has `TRY_SECONDS` in all, and a request twice as long, as `declared_task` sets them for the
+  model; ``--attempt-timeout`` and ``--timeout`` change them. Every single read of a server that
+  sends a byte each second succeeds, so the limits of the HTTP client alone end no such try.
+- A reply has at most `MOST_BYTES`, also unpacked. Text parts are read as text.
+- Counts of tokens that no reply can have are unknown.
+- Replies and errors are valid Unicode. A server may cut a character in two; the lone surrogate that
+  is left cannot be sent back to the model, nor logged. It is written out (``\\ud83d``).
+- A refusal for the rate of requests (HTTP 429) is no failure while the server answers others: see
+  `Turns`. Other failures Inspect repeats `MAX_RETRIES` times.
+- Keys, tokens and passwords are in no log: see `music_evals.notation.secrets`.
+"""
+
+import json
+import logging
+import re
+import sys
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextvars import ContextVar
+from functools import cache, partial
+from typing import Any
+
+import rich
+from inspect_ai.hooks import BeforeModelGenerate, Hooks, hooks
+from inspect_ai.model import Model
+from tenacity import RetryCallState, RetryError, wait_exponential_jitter
+from tenacity.wait import wait_base
+
+from music_evals.notation.secrets import remember, scrub
+from music_evals.scorers.readers.cleaning import valid_unicode
+from music_evals.solvers.turns import Turns
+
+TRY_SECONDS = 15 * 60
+"""The time for one try of a request: enough for a model that reasons for ten minutes."""
+MAX_RETRIES = 6
+"""How often a task has Inspect repeat a request: for about three minutes, with pauses of 3, 6, 12 …
+seconds. ``--max-retries`` changes it."""
+MOST_BYTES = 1 << 24
+"""The size of a reply, unpacked."""
+_MOST_TOKENS = 10_000_000  # of a reply or a prompt
+_NO_QUOTA = re.compile("insufficient_quota|billing_hard_limit_reached")
+_PACKED = ("", "identity", "gzip", "x-gzip", "deflate")
+_READ_SECONDS = 600  # the SDKs' default for a single read
+_LOGGERS = ("httpx", "httpx2", "inspect_ai.model._providers.util.hooks")
+"""Loggers of addresses, which Inspect's traces have."""
+_turns: dict[str, Turns] = {}
+"""Name of a model → the turns of its requests."""
+_waited: ContextVar[float] = ContextVar("waited", default=0.0)
+
+
+class ReplyError(RuntimeError):
+    """A server's reply cannot be used, and would be the same again."""
+
+
+class NoReplyError(Exception):
+    """The model has not replied in all tries; the message has the last error."""
+
+
+def open_door(model: Model, count: Callable[[], None] = lambda: None) -> None:
+    """Guard a model's provider; a second call changes nothing.
+
+    Args:
+        model: the model.
+        count: called for each reply that was no valid Unicode.
+    """
+    api: Any = model.api
+    if isinstance(api.generate, _Door):
+        return
+    secrets = {**model.model_args, "base_url": api.base_url}
+    if str(api.api_key) not in str(model):  # servers that need no key get the name of a provider
+        secrets["api_key"] = api.api_key
+    remember(secrets)
+    turns = _turns.setdefault(str(model), Turns(partial(_say_rate, str(model))))
+    api.generate = _Door(api, turns, count)
+    usual = api.retry_wait() or wait_exponential_jitter(multiplier=3, max=30 * 60, jitter=3)
+    api.retry_wait = lambda: _Pause(api, turns, usual)
+
+
+class _Door:
+    """A provider's method `generate`."""
+
+    def __init__(self, api: Any, turns: Turns, count: Callable[[], None]) -> None:
+        self._api, self._turns, self._count = api, turns, count
+        self._generate = api.generate
+
+    async def __call__(self, *arguments: Any, **options: Any) -> Any:
+        install()
+        config = options.get("config") or arguments[-1]
+        remember(config.model_dump(include={"extra_headers", "extra_body"}))
+        for client in _http_clients(self._api):
+            _guard(client)
+        sent = self._turns.send()
+        try:
+            answer = await self._generate(*arguments, **options)
+        except Exception as error:
+            if refusal := _refusal(self._api, error):
+                self._turns.refuse(sent, refusal.retry_after)
+            cause = error.__cause__
+            clean = _clean_error(cause if isinstance(cause, ReplyError) else error)
+            if clean is error:
+                raise
+            raise clean from None
+        self._turns.answer()
+        if not isinstance(answer, tuple):
+            return self._clean(answer)
+        has_failed = isinstance(answer[0], Exception)
+        return tuple(self._clean(part, as_error=has_failed) for part in answer)
+
+    def _clean(self, part: Any, *, as_error: bool = False) -> Any:
+        """A reply, a record of the call or an error, without what cannot be logged; an error's
+        message quotes the call.
+        """
+        if isinstance(part, Exception):
+            return _clean_error(part)
+        fields = part.model_dump(warnings=False)
+        valid = valid_unicode(fields)
+        if valid != fields:
+            self._count()
+        if as_error:
+            valid = _clean(valid)
+        if not _are_counts(valid.get("usage")):
+            valid["usage"] = None
+        return part if valid == fields else type(part).model_validate(valid)
+
+
+class _Pause(wait_base):
+    """How long a request waits after a failure; a refusal for the rate is none."""
+
+    def __init__(self, api: Any, turns: Turns, usual: Any) -> None:
+        self._api, self._turns, self._usual = api, turns, usual
+
+    def __call__(self, retry_state: RetryCallState) -> float:
+        retry_state.start_time += _waited.get()
+        _waited.set(0.0)
+        error = retry_state.outcome and retry_state.outcome.exception()
+        if error and self._turns.are_kept and _refusal(self._api, error):
+            retry_state.attempt_number -= 1
+            return 0.0  # its turn comes later
+        return float(self._usual(retry_state))
+
+
+def _refusal(api: Any, error: BaseException) -> Any:
+    """Inspect's `RetryDecision` if a server refuses a request for its rate."""
+    decision = api.should_retry(error)
+    is_of_rate = getattr(decision, "kind", "") == "rate_limit"
+    is_spent = _NO_QUOTA.search(f"{error} {getattr(error, 'body', '')}")
+    return decision if is_of_rate and not is_spent else None
+
+
+def no_reply(error: RetryError) -> NoReplyError:
+    """Return the error for a request that was tried in vain."""
+    tries, cause = error.last_attempt.attempt_number, error.last_attempt.exception()
+    inner = cause and cause.__cause__
+    why = f" ({type(inner).__name__}: {inner})" if inner else ""
+    return NoReplyError(f"no reply in {tries} tries: {type(cause).__name__}: {cause}{why}")
+
+
+def _clean_error(error: BaseException) -> BaseException:
+    """An error as valid Unicode without secrets, with the errors behind it."""
+    for link in _chain(error):
+        link.args = tuple(_clean(value) for value in link.args)
+        for name, value in vars(link).items():
+            if isinstance(value, str | dict):
+                setattr(link, name, _clean(value))
+    text = str(error)
+    clean = _clean(text)
+    return error if text == clean else RuntimeError(f"{type(error).__name__}: {clean}")
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    seen: set[int] = set()  # an error may be its own context
+    while error and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return scrub(str(valid_unicode(value)))
+    return json.loads(scrub(json.dumps(value))) if isinstance(value, dict) else value
+
+
+def _http_clients(api: Any) -> Iterator[Any]:
+    """The clients of httpx that a provider sends by, also those within an SDK's client."""
+    for holder in vars(api).values():
+        within = getattr(holder, "_client", None)
+        yield from (client for client in (holder, within) if hasattr(client, "event_hooks"))
+        if within and hasattr(holder, "max_retries"):
+            holder.max_retries = 0  # Inspect repeats requests
+            if getattr(holder.timeout, "read", 0) == _READ_SECONDS:
+                holder.timeout = type(holder.timeout)(TRY_SECONDS, connect=holder.timeout.connect)
+
+
+def _guard(client: Any) -> None:
+    if _read_bounded not in client.event_hooks["response"]:
+        client.event_hooks["response"].append(_read_bounded)
+        client.headers["accept-encoding"] = "gzip"
+
+
+async def _read_bounded(response: Any) -> None:
+    """Have a client read a response of bounded size; a whole reply is mended."""
+    if response.has_redirect_location and response.status_code not in (307, 308):
+        raise ReplyError(
+            f"the server sends the request elsewhere (HTTP {response.status_code}, "
+            f"{response.headers['location']}); give the address that answers as base_url"
+        )
+    flavor: Any = sys.modules[type(response).__module__.partition(".")[0]]  # httpx or httpx2
+    source = response.stream
+    parts = _unpacked(source, response.headers.pop("content-encoding", ""))
+    if "event-stream" not in response.headers.get("content-type", ""):
+        content = b"".join([part async for part in parts])
+        await source.aclose()
+        response.stream = flavor.ByteStream(_mended(content))
+    else:
+        response.stream = type(
+            "Bounded",
+            (flavor.AsyncByteStream,),
+            {"__aiter__": lambda _: parts, "aclose": lambda _: source.aclose()},
+        )()
+
+
+async def _unpacked(source: Any, packing: str) -> AsyncIterator[bytes]:
+    """The parts of a response; ReplyError above `MOST_BYTES`."""
+    packing = packing.strip().lower()
+    if packing not in _PACKED:
+        raise ReplyError(f"the server's reply is packed as {packing}, which nobody asked for")
+    unpack = zlib.decompressobj(47) if packing not in ("", "identity") else None
+    left = MOST_BYTES
+    async for packed in source:
+        try:
+            part = unpack.decompress(packed, left + 1) if unpack else packed
+        except zlib.error as error:
+            raise ReplyError(f"the server's reply cannot be unpacked: {error}") from None
+        left -= len(part)
+        if left < 0:
+            raise ReplyError(f"the server's reply has more than {MOST_BYTES >> 20} MB")
+        yield part
+
+
+def _mended(content: bytes) -> bytes:
+    """A completion with text in the place of text parts, and without odd counts of tokens."""
+    try:
+        reply = json.loads(content)
+        choices = reply["choices"]
+        contents = [choice["message"]["content"] for choice in choices if "message" in choice]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return content  # the provider says what is wrong
+    is_odd = not _are_counts(reply.get("usage"))
+    if not is_odd and not any(isinstance(parts, list) for parts in contents):
+        return content
+    for choice in choices:
+        message = choice.get("message", {})
+        parts = message.get("content")
+        if isinstance(parts, list) and all(isinstance(part, dict) for part in parts):
+            message["content"] = "".join(str(part.get("text", "")) for part in parts)
+    if is_odd:
+        reply["usage"] = None
+    return json.dumps(reply).encode()
+
+
+def _are_counts(usage: Any) -> bool:
+    """Whether numbers of tokens can be those of a reply, or are not stated."""
+    if not isinstance(usage, dict):
+        return usage is None
+    return all(_is_count(value) for name, value in usage.items() if "tokens" in name)
+
+
+def _is_count(value: Any) -> bool:
+    if isinstance(value, int):
+        return 0 <= value <= _MOST_TOKENS
+    return _are_counts(value)
+
+
+def _say_rate(model: str, rate: float) -> None:
+    """Say that a server limits the rate, and how long the rest of the samples takes."""
+    from inspect_ai._control.eval_state import get_eval_states
+
+    samples = sum(state.total - state.terminal for state in get_eval_states())
+    minutes = samples / rate
+    rest = f"{minutes * 60:.0f} seconds" if minutes < 2 else f"{minutes:.0f} minutes"
+    rich.get_console().print(
+        f"{model}: the server limits requests, to about {rate:.0f} a minute. No sample is lost; at "
+        f"a request per sample, the {samples} samples left take {rest}.",
+        style="yellow",
+        markup=False,
+        highlight=False,
+    )
+
+
+def _clean_record(record: logging.LogRecord) -> bool:
+    record.msg, record.args = scrub(record.getMessage()), ()
+    return True
+
+
+@cache
+def install() -> None:
+    """Have Inspect log no secrets, and send requests in turn."""
+    from inspect_ai._util import json as inspect_json
+
+    inspect_writer: Any = inspect_json
+    to_json = inspect_writer.to_json
+    inspect_writer.to_json = lambda *arguments, **options: scrub(
+        to_json(*arguments, **options).decode()
+    ).encode()
+
+    for name in _LOGGERS:
+        logging.getLogger(name).addFilter(_clean_record)
+
+    @hooks(name="turns", description="sends requests as fast as the server takes them")
+    class InTurn(Hooks):
+        def enabled(self) -> bool:
+            return any(turns.are_kept for turns in _turns.values())
+
+        async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:
+            if turns := _turns.get(data.model_name):
+                _waited.set(_waited.get() + await turns.wait())
