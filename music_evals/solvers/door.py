@@ -1,17 +1,22 @@
 """The one way to a server of a model: of the model that is evaluated, of judges, of a reader.
 
-`open_door` guards a model's provider, and `install` Inspect's logs:
+`install` has Inspect open the door to each model that it asks, and log no secrets:
 
-- A try has `TRY_SECONDS` in all, and a request twice as long, as `declared_task` sets them for the
-  model; ``--attempt-timeout`` and ``--timeout`` change them. Every single read of a server that
-  sends a byte each second succeeds, so the limits of the HTTP client alone end no such try.
+- A try has `TRY_SECONDS` in all, and a request twice as long; ``--attempt-timeout`` and
+  ``--timeout`` change them. Every single read of a server that sends a byte each second succeeds,
+  so the limits of the HTTP client alone end no such try.
 - A reply has at most `MOST_BYTES`, also unpacked. Text parts are read as text.
 - Counts of tokens that no reply can have are unknown.
 - Replies and errors are valid Unicode. A server may cut a character in two; the lone surrogate that
   is left cannot be sent back to the model, nor logged. It is written out (``\\ud83d``).
+- A malformed reply (no choices, a tool call without a name) makes a provider raise errors of Python
+  or pydantic. It is a failure, and Inspect repeats failures `MAX_RETRIES` times.
 - A refusal for the rate of requests (HTTP 429) is no failure while the server answers others: see
-  `Turns`. Other failures Inspect repeats `MAX_RETRIES` times.
+  `Turns`.
 - Keys, tokens and passwords are in no log: see `music_evals.notation.secrets`.
+- Models of the provider ``hf`` reply greedily at temperature 0. That provider always samples, and
+  `transformers` refuses to sample at temperature 0. Sampling from the one likeliest token gives the
+  same, except for ties.
 """
 
 import json
@@ -19,14 +24,16 @@ import logging
 import re
 import sys
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextvars import ContextVar
-from functools import cache, partial
+from functools import cache, partial, wraps
 from typing import Any
 
+import click
 import rich
 from inspect_ai.hooks import BeforeModelGenerate, Hooks, hooks
-from inspect_ai.model import Model
+from inspect_ai.model import GenerateConfig, Model, ModelOutput
+from inspect_ai.util import store
 from tenacity import RetryCallState, RetryError, wait_exponential_jitter
 from tenacity.wait import wait_base
 
@@ -37,10 +44,16 @@ from music_evals.solvers.turns import Turns
 TRY_SECONDS = 15 * 60
 """The time for one try of a request: enough for a model that reasons for ten minutes."""
 MAX_RETRIES = 6
-"""How often a task has Inspect repeat a request: for about three minutes, with pauses of 3, 6, 12 …
-seconds. ``--max-retries`` changes it."""
+"""How often Inspect repeats a request: for about three minutes, with pauses of 3, 6, 12 … seconds.
+``--max-retries`` changes it."""
 MOST_BYTES = 1 << 24
 """The size of a reply, unpacked."""
+MENDED = "replies_made_valid_unicode"
+"""Where a sample's store counts the replies that were not valid."""
+_LIMITS = GenerateConfig(
+    max_retries=MAX_RETRIES, attempt_timeout=TRY_SECONDS, timeout=2 * TRY_SECONDS
+)
+_MALFORMED = (TypeError, ValueError, LookupError, AttributeError)
 _MOST_TOKENS = 10_000_000  # of a reply or a prompt
 _NO_QUOTA = re.compile("insufficient_quota|billing_hard_limit_reached")
 _PACKED = ("", "identity", "gzip", "x-gzip", "deflate")
@@ -56,17 +69,16 @@ class ReplyError(RuntimeError):
     """A server's reply cannot be used, and would be the same again."""
 
 
+class MalformedReplyError(Exception):
+    """A server's reply cannot be read; another one may."""
+
+
 class NoReplyError(Exception):
     """The model has not replied in all tries; the message has the last error."""
 
 
-def open_door(model: Model, count: Callable[[], None] = lambda: None) -> None:
-    """Guard a model's provider; a second call changes nothing.
-
-    Args:
-        model: the model.
-        count: called for each reply that was no valid Unicode.
-    """
+def open_door(model: Model) -> None:
+    """Guard a model's provider; a second call changes nothing."""
     api: Any = model.api
     if isinstance(api.generate, _Door):
         return
@@ -74,8 +86,11 @@ def open_door(model: Model, count: Callable[[], None] = lambda: None) -> None:
     if str(api.api_key) not in str(model):  # servers that need no key get the name of a provider
         secrets["api_key"] = api.api_key
     remember(secrets)
+    model.config = _LIMITS.merge(model.config)
     turns = _turns.setdefault(str(model), Turns(partial(_say_rate, str(model))))
-    api.generate = _Door(api, turns, count)
+    api.generate = _Door(api, turns)
+    should_retry = api.should_retry
+    api.should_retry = lambda error: isinstance(error, MalformedReplyError) or should_retry(error)
     usual = api.retry_wait() or wait_exponential_jitter(multiplier=3, max=30 * 60, jitter=3)
     api.retry_wait = lambda: _Pause(api, turns, usual)
 
@@ -83,16 +98,17 @@ def open_door(model: Model, count: Callable[[], None] = lambda: None) -> None:
 class _Door:
     """A provider's method `generate`."""
 
-    def __init__(self, api: Any, turns: Turns, count: Callable[[], None]) -> None:
-        self._api, self._turns, self._count = api, turns, count
+    def __init__(self, api: Any, turns: Turns) -> None:
+        self._api, self._turns = api, turns
         self._generate = api.generate
 
     async def __call__(self, *arguments: Any, **options: Any) -> Any:
-        install()
         config = options.get("config") or arguments[-1]
         remember(config.model_dump(include={"extra_headers", "extra_body"}))
         for client in _http_clients(self._api):
-            _guard(client)
+            if _read_bounded not in client.event_hooks["response"]:
+                client.event_hooks["response"].append(_read_bounded)
+                client.headers["accept-encoding"] = "gzip"
         sent = self._turns.send()
         try:
             answer = await self._generate(*arguments, **options)
@@ -101,6 +117,9 @@ class _Door:
                 self._turns.refuse(sent, refusal.retry_after)
             cause = error.__cause__
             clean = _clean_error(cause if isinstance(cause, ReplyError) else error)
+            # Errors of the command line are those of baselines, which cannot answer the task.
+            if isinstance(error, _MALFORMED) and not isinstance(error, click.ClickException):
+                raise MalformedReplyError(f"{type(error).__name__}: {clean}") from None
             if clean is error:
                 raise
             raise clean from None
@@ -119,11 +138,9 @@ class _Door:
         fields = part.model_dump(warnings=False)
         valid = valid_unicode(fields)
         if valid != fields:
-            self._count()
+            store().set(MENDED, store().get(MENDED, 0) + 1)
         if as_error:
             valid = _clean(valid)
-        if not _are_counts(valid.get("usage")):
-            valid["usage"] = None
         return part if valid == fields else type(part).model_validate(valid)
 
 
@@ -151,32 +168,20 @@ def _refusal(api: Any, error: BaseException) -> Any:
     return decision if is_of_rate and not is_spent else None
 
 
-def no_reply(error: RetryError) -> NoReplyError:
-    """Return the error for a request that was tried in vain."""
-    tries, cause = error.last_attempt.attempt_number, error.last_attempt.exception()
-    inner = cause and cause.__cause__
-    why = f" ({type(inner).__name__}: {inner})" if inner else ""
-    return NoReplyError(f"no reply in {tries} tries: {type(cause).__name__}: {cause}{why}")
-
-
 def _clean_error(error: BaseException) -> BaseException:
     """An error as valid Unicode without secrets, with the errors behind it."""
-    for link in _chain(error):
+    link: BaseException | None = error
+    seen: set[int] = set()  # an error may be its own context
+    while link and id(link) not in seen:
+        seen.add(id(link))
         link.args = tuple(_clean(value) for value in link.args)
         for name, value in vars(link).items():
             if isinstance(value, str | dict):
                 setattr(link, name, _clean(value))
+        link = link.__cause__ or link.__context__
     text = str(error)
     clean = _clean(text)
     return error if text == clean else RuntimeError(f"{type(error).__name__}: {clean}")
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    seen: set[int] = set()  # an error may be its own context
-    while error and id(error) not in seen:
-        seen.add(id(error))
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _clean(value: Any) -> Any:
@@ -194,12 +199,6 @@ def _http_clients(api: Any) -> Iterator[Any]:
             holder.max_retries = 0  # Inspect repeats requests
             if getattr(holder.timeout, "read", 0) == _READ_SECONDS:
                 holder.timeout = type(holder.timeout)(TRY_SECONDS, connect=holder.timeout.connect)
-
-
-def _guard(client: Any) -> None:
-    if _read_bounded not in client.event_hooks["response"]:
-        client.event_hooks["response"].append(_read_bounded)
-        client.headers["accept-encoding"] = "gzip"
 
 
 async def _read_bounded(response: Any) -> None:
@@ -246,34 +245,22 @@ def _mended(content: bytes) -> bytes:
     """A completion with text in the place of text parts, and without odd counts of tokens."""
     try:
         reply = json.loads(content)
-        choices = reply["choices"]
-        contents = [choice["message"]["content"] for choice in choices if "message" in choice]
-    except (ValueError, LookupError, TypeError, RecursionError):
+        for choice in reply["choices"]:
+            message = choice["message"]
+            if isinstance(parts := message.get("content"), list):
+                message["content"] = "".join(str(part.get("text", "")) for part in parts)
+        if not _are_counts(reply.get("usage")):
+            reply["usage"] = None
+        return json.dumps(reply).encode()
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return content  # the provider says what is wrong
-    is_odd = not _are_counts(reply.get("usage"))
-    if not is_odd and not any(isinstance(parts, list) for parts in contents):
-        return content
-    for choice in choices:
-        message = choice.get("message", {})
-        parts = message.get("content")
-        if isinstance(parts, list) and all(isinstance(part, dict) for part in parts):
-            message["content"] = "".join(str(part.get("text", "")) for part in parts)
-    if is_odd:
-        reply["usage"] = None
-    return json.dumps(reply).encode()
 
 
 def _are_counts(usage: Any) -> bool:
     """Whether numbers of tokens can be those of a reply, or are not stated."""
-    if not isinstance(usage, dict):
-        return usage is None
-    return all(_is_count(value) for name, value in usage.items() if "tokens" in name)
-
-
-def _is_count(value: Any) -> bool:
-    if isinstance(value, int):
-        return 0 <= value <= _MOST_TOKENS
-    return _are_counts(value)
+    if isinstance(usage, dict):
+        return all(_are_counts(value) for name, value in usage.items() if "tokens" in name)
+    return usage is None or (isinstance(usage, int) and 0 <= usage <= _MOST_TOKENS)
 
 
 def _say_rate(model: str, rate: float) -> None:
@@ -297,9 +284,28 @@ def _clean_record(record: logging.LogRecord) -> bool:
     return True
 
 
+class BeforeRequest(Hooks):
+    """Makes a request greedy, and has it wait for its turn."""
+
+    def enabled(self) -> bool:
+        """Whether it is needed; an enabled hook costs Inspect time in every sample."""
+        return "transformers" in sys.modules or any(turns.are_kept for turns in _turns.values())
+
+    async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:
+        """Replace a temperature of 0, and wait."""
+        if data.model_name.startswith("hf/") and data.config.temperature == 0:
+            data.config.temperature, data.config.top_p, data.config.top_k = None, None, 1
+        if turns := _turns.get(data.model_name):
+            _waited.set(_waited.get() + await turns.wait())
+
+
 @cache
 def install() -> None:
-    """Have Inspect log no secrets, and send requests in turn."""
+    """Have Inspect ask models through the door, and log no secrets.
+
+    Inspect prints registered hooks at the start of every command, so this is for when a task or
+    scorer is made.
+    """
     from inspect_ai._util import json as inspect_json
 
     inspect_writer: Any = inspect_json
@@ -311,11 +317,22 @@ def install() -> None:
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_clean_record)
 
-    @hooks(name="turns", description="sends requests as fast as the server takes them")
-    class InTurn(Hooks):
-        def enabled(self) -> bool:
-            return any(turns.are_kept for turns in _turns.values())
+    hooks(name="requests", description="sends requests as fast as the server takes them")(
+        BeforeRequest
+    )
+    generate = Model.generate
 
-        async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:
-            if turns := _turns.get(data.model_name):
-                _waited.set(_waited.get() + await turns.wait())
+    @wraps(generate)
+    async def guarded(model: Model, *arguments: Any, **options: Any) -> ModelOutput:
+        open_door(model)
+        try:
+            return await generate(model, *arguments, **options)
+        except RetryError as error:
+            tries, cause = error.last_attempt.attempt_number, error.last_attempt.exception()
+            inner = cause and cause.__cause__
+            why = f" ({type(inner).__name__}: {inner})" if inner else ""
+            message = f"no reply in {tries} tries: {type(cause).__name__}: {cause}{why}"
+            raise NoReplyError(message) from cause
+
+    model_class: Any = Model
+    model_class.generate = guarded

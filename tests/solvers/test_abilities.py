@@ -13,7 +13,7 @@ from inspect_ai.model import GenerateConfig
 
 from music_evals.evals import lilybench, msu, muse
 from music_evals.solvers.abilities import made_for, model_at_hand
-from music_evals.solvers.greedy import Greedy
+from music_evals.solvers.door import BeforeRequest
 from tests.commands.cli import run
 from tests.golden.record import HERE as GOLDEN
 from tests.msu_dataset import write_small
@@ -125,6 +125,8 @@ def test_temperature_0_is_the_likeliest_token_on_hf(
 ) -> None:
     config = GenerateConfig(temperature=temperature, top_p=0.9, max_tokens=9)
     asyncio.run(
-        Greedy().on_before_model_generate(BeforeModelGenerate(model, [], [], "auto", config, None))
+        BeforeRequest().on_before_model_generate(
+            BeforeModelGenerate(model, [], [], "auto", config, None)
+        )
     )
     assert config.model_dump(exclude_none=True) == sent

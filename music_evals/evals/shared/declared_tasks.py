@@ -32,7 +32,7 @@ from music_evals.solvers.abilities import check_abilities, model_at_hand
 from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.chats import continued, one_chat
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
-from music_evals.solvers.door import MAX_RETRIES, TRY_SECONDS, install, open_door
+from music_evals.solvers.door import install, open_door
 from music_evals.solvers.media import limit_media, with_media
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus, apply_stimulus, messages_of
@@ -141,8 +141,6 @@ def declared_task(
             lacks, the task does not take the value of ``answer``, or the model cannot take such
             questions.
     """
-    import music_evals.solvers.greedy  # noqa: F401 - registers its hook, late on purpose
-
     install()
     about = benchmarks.load(benchmark)
     facts, origin = about.tasks[name], origin.of_task(name)
@@ -182,9 +180,7 @@ def declared_task(
         dataset=MemoryDataset(list(samples), name=origin.label, shuffled=shuffled),
         solver=solver,
         scorer=scorer,
-        config=GenerateConfig(
-            max_retries=MAX_RETRIES, attempt_timeout=TRY_SECONDS, timeout=2 * TRY_SECONDS
-        ).merge(config),
+        config=config,
         version=VERSION,
         fail_on_error=error_limit(len(samples)),
         metadata={
