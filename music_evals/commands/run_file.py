@@ -17,7 +17,7 @@ from inspect_ai.model import GenerateConfig
 from pydantic import BaseModel, Field, ValidationError
 from typer import BadParameter
 
-from music_evals.notation.secrets import SecretError, check_text, is_secret_name, scrub
+from music_evals.notation.secrets import is_secret_name, kind_of_secret
 from music_evals.notation.subprocesses import read_in_subprocess
 from music_evals.reports.sanitize import reason
 
@@ -138,19 +138,11 @@ def _public(value: Any) -> Any:
     """A value without what may be secret."""
     if not isinstance(value, dict):
         return value
-    names = [
-        name
-        for name in value
-        if not is_secret_name(name) and not name.endswith("headers") and not _is_secret(value[name])
-    ]
+    names = [name for name in value if not _is_secret(name, value[name])]
     return {name: _public(value[name]) for name in names}
 
 
-def _is_secret(value: Any) -> bool:
-    if isinstance(value, dict):
-        return False
-    try:
-        check_text(str(value), "", "")
-    except SecretError:
+def _is_secret(name: str, value: Any) -> bool:
+    if is_secret_name(name) or name.endswith("headers"):
         return True
-    return scrub(str(value)) != str(value)
+    return not isinstance(value, dict) and kind_of_secret(str(value)) is not None

@@ -1,8 +1,8 @@
 """Keys, tokens and passwords: which text holds one, and texts without them.
 
-`scrub` is for whatever a run writes; `check_text` is for what is published. A secret is known by
-its place (a password in an address, a field or header of such a name), by its form (the tokens of
-some services), or because it is in use: the value of an environment variable, or what `remember`
+`scrub` is for whatever a run writes; `kind_of_secret` is for what is published. A secret is known
+by its place (a password in an address, a field or header of such a name), by its form (the tokens
+of some services), or because it is in use: the value of an environment variable, or what `remember`
 was given.
 """
 
@@ -49,7 +49,6 @@ _TOKEN = re.compile(
 _SECRET_NAME = re.compile(
     r"(key|token|secret|passw(or)?d|credentials?|authorization|cookie)$", re.IGNORECASE
 )
-_PUBLIC_HEADERS = re.compile(r"(?:accept.*|content-type|.*-(?:title|version)|.*referer|user-agent)")
 _SHORTEST = 8  # characters of a text that is hidden wherever it is
 _used: set[str] = set()
 
@@ -73,14 +72,12 @@ def remember(value: Any, name: str = "") -> None:
 
     Args:
         value: arguments by name, at any depth. In a text, what is in the place of a secret is
-            secret, and all of it if its name is that of a secret, or of a header that is not known
-            to be public and has a digit.
+            secret, and all of it if its name is that of a secret, or it is a header with a digit.
         name: of the value.
     """
     if isinstance(value, dict):
         for key, item in value.items():
-            is_header = name.endswith("headers") and not _PUBLIC_HEADERS.fullmatch(key.lower())
-            hides = is_header and re.search(r"\d", str(item)) is not None
+            hides = name.endswith("headers") and re.search(r"\d", str(item))
             remember(item, f"{key}_key" if hides else str(key))
     elif isinstance(value, str):
         secrets = {match["secret"] for _, match in _matches(value)}
@@ -110,24 +107,14 @@ def scrub(text: str) -> str:
     )
 
 
-def check_text(text: str, place: str, advice: str, others: dict[str, str] | None = None) -> None:
-    """Raise SecretError if a text holds a secret; the message does not show it.
-
-    Args:
-        text: the text.
-        place: where it is, for the message.
-        advice: what to do about it.
-        others: kind of secret → a further secret.
-    """
-    in_use = {f"the value of {name}": value for name, value in _variables().items()}
-    for kind, value in {**in_use, **(others or {})}.items():
-        if len(value) >= _SHORTEST and value in text:
-            raise SecretError(f"{place} holds {kind}; {advice}")
+def kind_of_secret(text: str) -> str | None:
+    """Return what kind of secret a text holds; None without one."""
+    for name, value in _variables().items():
+        if value in text:
+            return f"the value of {name}"
     if match := _TOKEN.search(text):
-        kind = f"what looks like a token or key ({match[1] or 'PRIVATE KEY'}…)"
-        raise SecretError(f"{place} holds {kind}; {advice}")
-    for kind, _ in _matches(text):
-        raise SecretError(f"{place} holds {kind}; {advice}")
+        return f"what looks like a token or key ({match[1] or 'PRIVATE KEY'}…)"
+    return next((kind for kind, _ in _matches(text)), None)
 
 
 def _matches(text: str) -> Iterator[tuple[str, re.Match[str]]]:

@@ -22,7 +22,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pandas as pd
 from inspect_ai.log import bundle_log_dir
 
-from music_evals.notation.secrets import check_text
+from music_evals.notation.secrets import SecretError, kind_of_secret
 from music_evals.reports.comparisons import MOST_PAIRED, comparison_tables
 from music_evals.reports.overview import ranking_table
 from music_evals.reports.page import environment
@@ -176,8 +176,10 @@ def _copy_log(path: Path, copy: Path, most: int) -> None:
 
 def _check(content: bytes, place: str) -> None:
     """Raise SecretError if what is to be copied holds a secret; media are not searched."""
-    advice = "make it invalid, and leave this log out or run its task again"
-    check_text(_MEDIA.sub(b"", content).decode(errors="replace"), place, advice)
+    if kind := kind_of_secret(_MEDIA.sub(b"", content).decode(errors="replace")):
+        raise SecretError(
+            f"{place} holds {kind}; make it invalid, and leave this log out or run its task again"
+        )
 
 
 def _bounded(content: bytes, most: int) -> tuple[bytes, int]:

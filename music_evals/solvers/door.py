@@ -136,6 +136,8 @@ class _Door:
         if isinstance(part, Exception):
             return _clean_error(part)
         fields = part.model_dump(warnings=False)
+        if fields.get("choices") == []:
+            raise MalformedReplyError("it has no choices")
         valid = valid_unicode(fields)
         if valid != fields:
             store().set(MENDED, store().get(MENDED, 0) + 1)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from inspect_ai.model import CachePolicy, ChatMessage, ModelOutput, get_model
+from inspect_ai.model import CachePolicy
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from music_evals.solvers.answer_forms import reply_config
@@ -25,10 +25,3 @@ async def append_reply(state: TaskState, generate: Generate, **config: Any) -> T
     """
     config |= reply_config(state)
     return await generate(state, **config)
-
-
-async def ask_model(messages: list[ChatMessage], **arguments: Any) -> ModelOutput:
-    """Return the model's reply to a chat; the arguments are those of Inspect's
-    ``Model.generate``.
-    """
-    return await get_model().generate(messages, **arguments)
