@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "encoders": {"notation"},
     "datasets_builders": {"benchmarks", "notation", "encoders"},
     "solvers": {"notation", "scorers.readers.cleaning"},  # whoever takes a reply cleans it
-    "scorers": {"notation", "encoders"},
+    "scorers": {"notation", "encoders", "solvers.door"},  # whoever asks a model goes by the door
     "rewards": {
         "benchmarks",
         "notation",

@@ -40,6 +40,7 @@ def export(
     from inspect_ai.log import read_eval_log
 
     from music_evals.datasets_builders.dataset_io.folders import replace_file
+    from music_evals.notation.secrets import kind_of_secret
     from music_evals.notation.subprocesses import read_in_subprocess
 
     with errors_in_a_line():
@@ -65,6 +66,8 @@ def export(
         if not entries:
             raise ValueError(f"{log} has no sample of the questions in {questions or 'it'}")
         text = json.dumps(entries, ensure_ascii=False, indent=2)
+        if kind := kind_of_secret(text):
+            raise ValueError(f"{out} holds {kind}; make it invalid, and leave its reply out")
         with replace_file(out.expanduser()) as file:
             file.write_text(text + "\n", encoding="utf-8")
     say(f"Wrote {len(entries)} of {len(samples)} replies to {out}")

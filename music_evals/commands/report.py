@@ -85,6 +85,7 @@ def report(
     # Here, so that `music-evals --help` need not wait for Inspect.
     from music_evals.datasets_builders.dataset_io import DatasetError
     from music_evals.notation.extras import MissingLibraryError
+    from music_evals.notation.secrets import SecretError
     from music_evals.reports.overview import make_overview
     from music_evals.reports.records import local_logs
     from music_evals.reports.report import make_report
@@ -123,7 +124,7 @@ def report(
                 _write_site(site, records, sections, overview, overwrite)
             if not full:
                 say(_HINT if out is None and site is None else "All tables: --full")
-    except (ReportError, DatasetError, MissingLibraryError, OSError) as error:
+    except (ReportError, DatasetError, SecretError, MissingLibraryError, OSError) as error:
         raise failed(error) from error
 
 

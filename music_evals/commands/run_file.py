@@ -4,7 +4,6 @@ A run also writes the JSON schema of the file, for editors.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from importlib.metadata import version
 from inspect import signature
@@ -18,17 +17,11 @@ from inspect_ai.model import GenerateConfig
 from pydantic import BaseModel, Field, ValidationError
 from typer import BadParameter
 
-from music_evals.datasets_builders.dataset_io.provenance import DatasetError
-from music_evals.datasets_builders.dataset_io.secret_check import check_secrets
+from music_evals.notation.secrets import is_secret_name, kind_of_secret
 from music_evals.notation.subprocesses import read_in_subprocess
 from music_evals.reports.sanitize import reason
 
 SCHEMA = "run.schema.json"
-
-_SECRET = re.compile(r"(key|token|secret|password|authorization|headers)$", re.IGNORECASE)
-_SECRET_TEXT = re.compile(
-    r"(key|token|secret|password|authorization)[\"']?\s*[:=]|bearer |://[^/\s]*@", re.IGNORECASE
-)
 
 
 class Generation(GenerateConfig, extra="forbid"):
@@ -145,15 +138,11 @@ def _public(value: Any) -> Any:
     """A value without what may be secret."""
     if not isinstance(value, dict):
         return value
-    names = [name for name in value if not _SECRET.search(name) and not _is_secret(value[name])]
+    names = [name for name in value if not _is_secret(name, value[name])]
     return {name: _public(value[name]) for name in names}
 
 
-def _is_secret(value: Any) -> bool:
-    if isinstance(value, dict):
-        return False
-    try:
-        check_secrets({"value": str(value).encode()})
-    except DatasetError:
+def _is_secret(name: str, value: Any) -> bool:
+    if is_secret_name(name) or name.endswith("headers"):
         return True
-    return _SECRET_TEXT.search(str(value)) is not None
+    return not isinstance(value, dict) and kind_of_secret(str(value)) is not None

@@ -72,7 +72,7 @@ from music_evals.evals.shared.parameters import check_positive, condition
 from music_evals.evals.shared.registration import task
 from music_evals.notation.scores.pdf import pages_to_pdf
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
-from music_evals.scorers.judge import DEADLINE, RULES, judged
+from music_evals.scorers.judge import RULES, judged
 from music_evals.solvers.media import data_uri
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
@@ -116,7 +116,6 @@ class MsuParameters:
             their majority decides.
         judge_max_tokens: most tokens of a judge's reply; a model that reasons needs thousands;
             ``null`` sets no limit.
-        judge_deadline: seconds that a judge has for a reply before it abstains.
         human_labels: a CSV file with the columns id and label, to compare the judges with people.
         cache: take a reply from Inspect's cache if the same prompt was sent within a week, so that
             an interrupted run continues without generating again.
@@ -133,7 +132,6 @@ class MsuParameters:
     split: Literal["all", "train", "validation", "test"] = "all"
     judges: str | list[str] = "rules"
     judge_max_tokens: int | None = 16
-    judge_deadline: int = DEADLINE
     human_labels: str | None = None
     cache: bool = True
     prompts: str | None = None
@@ -240,7 +238,6 @@ def _task(
     check_positive(
         max_score_tokens=longest,
         judge_max_tokens=params.judge_max_tokens,
-        judge_deadline=params.judge_deadline,
     )
     _check_content(params)
     levels = _levels(params.levels)
@@ -249,7 +246,6 @@ def _task(
         params.judges,
         human_labels=params.human_labels,
         max_tokens=params.judge_max_tokens,
-        deadline=params.judge_deadline,
     )
     spec = at_level(BENCHMARK, modality, params)
     origin = describe_dataset(params.dataset, benchmark=spec)

@@ -22,6 +22,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pandas as pd
 from inspect_ai.log import bundle_log_dir
 
+from music_evals.notation.secrets import SecretError, kind_of_secret
 from music_evals.reports.comparisons import MOST_PAIRED, comparison_tables
 from music_evals.reports.overview import ranking_table
 from music_evals.reports.page import environment
@@ -76,6 +77,7 @@ def write_site(folder: Path, records: Records, about: list[str], made_by: str, r
     card = templates.get_template("site.md").render(title=TITLE, about=about, page=PAGE)
     contents = {PAGE: page, REPORT: report, CARD: card, RESULTS: as_json(records, made_by)}
     for name, content in contents.items():
+        _check(content.encode(), name)
         (folder / name).write_text(content, encoding="utf-8")
 
 
@@ -155,10 +157,14 @@ def _bundle(folder: Path, runs: pd.DataFrame) -> dict[int, str]:
 def _copy_log(path: Path, copy: Path, most: int) -> None:
     """Copy a log; with more media than so many bytes, only the first ones are in the copy."""
     if path.suffix == ".json":
-        copy.write_bytes(_bounded(path.read_bytes(), most)[0])
+        content = path.read_bytes()
+        _check(content, str(path))
+        copy.write_bytes(_bounded(content, most)[0])
         return
     with ZipFile(path) as log:
         entries = {entry: log.read(entry) for entry in log.infolist()}
+    for entry, content in entries.items():
+        _check(content, f"{path} ({entry.filename})")
     if sum(len(media) for content in entries.values() for media in _MEDIA.findall(content)) <= most:
         copy2(path, copy)  # links would be passed over
         return
@@ -166,6 +172,14 @@ def _copy_log(path: Path, copy: Path, most: int) -> None:
         for entry, content in entries.items():
             text, most = _bounded(content, most)
             smaller.writestr(entry.filename, text)
+
+
+def _check(content: bytes, place: str) -> None:
+    """Raise SecretError if what is to be copied holds a secret; media are not searched."""
+    if kind := kind_of_secret(_MEDIA.sub(b"", content).decode(errors="replace")):
+        raise SecretError(
+            f"{place} holds {kind}; make it invalid, and leave this log out or run its task again"
+        )
 
 
 def _bounded(content: bytes, most: int) -> tuple[bytes, int]:

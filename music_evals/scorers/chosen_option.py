@@ -47,13 +47,13 @@ from music_evals.scorers.scores import (
     sample_metric,
     was_cut,
 )
+from music_evals.solvers.door import install
 
 ROLE = "reader"
 READ_AGAIN = ("unreadable", "several", "refused")
 """Readings by rules that the model may replace, unless the reply was cut."""
 REPLY_END = 1_500  # characters of a reply that the model is shown
 MAX_TOKENS = 64  # of its own reply, if its configuration sets no limit
-DEADLINE = 120  # seconds that it has
 MOST_INVENTED = 1
 """Number of trial replies without an answer in which it may read one; above it is not used."""
 NONE, REFUSED = "none", "refused"
@@ -295,12 +295,11 @@ async def _ask(reader: Model, question: str, reply: str, labels: Mapping[str, st
     config = GenerateConfig(
         temperature=0.0,
         max_tokens=None if reader.config.max_tokens else MAX_TOKENS,
-        attempt_timeout=DEADLINE,
-        timeout=DEADLINE,
         response_schema=ResponseSchema(
             name=ANSWER, json_schema=JSONSchema.model_validate(schema), strict=True
         ),
     )
+    install()
     prompt = reading_prompt(question, labels, reply)
     text = (await reader.generate(prompt, config=config, cache=True)).completion
     word = read_fields(text)[0].answer or clean_reply(text)

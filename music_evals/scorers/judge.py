@@ -38,7 +38,6 @@ from music_evals.scorers.items import all_items
 from music_evals.scorers.metrics.accuracy import joint_agreement
 from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import try_read
-from music_evals.scorers.readers.cleaning import make_replies_valid
 from music_evals.scorers.readers.fields import FORM, judge_fields
 from music_evals.scorers.readers.verdicts import judge_open
 from music_evals.scorers.readers.votes import read_vote
@@ -56,15 +55,13 @@ from music_evals.scorers.scores import (
     scorer,
     setting_up,
 )
+from music_evals.solvers.door import install
 
 RULES = "rules"  # the judge that is no model
-ATTEMPTS = 3  # how often a judge is asked if it fails or does not reply with a digit
-DEADLINE = 120  # seconds that a judge has for a reply
-
+GRACE = 12.0
+"""Seconds that a judge has for a reply once the others have a majority."""
 LATE = "came too late: a majority stood"
-"""The reason of an abstention: the others had a majority, and a tenth of the deadline later there
-was no vote yet.
-"""
+"""The reason of an abstention: the others had a majority, and `GRACE` later there was no vote."""
 
 PROMPT = Template(read_toml(__package__, "judge.toml")["prompt"])
 """The prompt of a judge; it sees neither the question nor the score, as in the paper."""
@@ -135,16 +132,14 @@ def judged(
     judges: list[str] | str = RULES,
     human_labels: str | None = None,
     max_tokens: int | None = 16,
-    deadline: int = DEADLINE,
 ) -> Scorer:
     """Judge the answers to a sample's questions, by rule or by a majority of models.
 
     The value is the share of right answers among the scored questions, NaN without any. All judges
     are asked about each answer at the same time, at temperature 0. A judge that fails, or replies
-    neither 0 nor 1 (`readers.votes`), is asked up to `ATTEMPTS` times and then abstains. More than
-    half of *all* judges must agree, otherwise the question is unscored; once they do, the others
-    have a tenth of the deadline left. Missing answers and refusals are wrong without being sent to
-    a judge.
+    neither 0 nor 1 (`readers.votes`), abstains. More than half of *all* judges must agree,
+    otherwise the question is unscored; once they do, the others have `GRACE` left. Missing answers
+    and refusals are wrong without being sent to a judge.
 
     Args:
         judges: ``rules``, or an odd number of judging models: names with a "/", or roles
@@ -155,7 +150,6 @@ def judged(
         max_tokens: the most tokens of a judge's reply. The paper allows 1; some providers refuse
             that, and models that reason need hundreds. None leaves it to the model's own
             configuration.
-        deadline: seconds that a judge has for a reply before it abstains.
 
     Returns:
         The scorer. Its scores' metadata hold ``score_id``, ``judges`` and ``questions``, each with
@@ -169,6 +163,7 @@ def judged(
 
     Source: arXiv 2511.20697, section 3.3 and Appendices G and H.3.
     """
+    install()
     names = _judge_names(judges)
     labels = _read_labels(human_labels) if human_labels is not None else {}
 
@@ -179,15 +174,10 @@ def judged(
                 name: get_model(name) if "/" in name else get_model(role=name, required=True)
                 for name in names
             }
-        for model in models.values():
-            make_replies_valid(model.api)
         judge = judge_fields if state.metadata.get(FORM) == "schema" else judge_open
         verdicts = await run_in_thread(judge, state.output.completion, questions)
         entries = [_entry(*pair, labels) for pair in zip(questions, verdicts, strict=True)]
-        config = GenerateConfig(
-            temperature=0, max_tokens=max_tokens, attempt_timeout=deadline, timeout=deadline
-        )
-        panel = _Panel(models, config, deadline)
+        panel = _Panel(models, GenerateConfig(temperature=0, max_tokens=max_tokens))
         await collect(*map(panel.collect_votes, questions, entries))
         for entry in entries if names else ():
             entry["verdict"] = _verdict(entry, len(names))
@@ -275,7 +265,6 @@ class _Panel(NamedTuple):
 
     models: Mapping[str, Model]
     config: GenerateConfig
-    deadline: int
 
     async def collect_votes(self, question: _Facts, entry: _Entry) -> None:
         """Ask all judges about an answer at the same time, and enter their votes."""
@@ -290,8 +279,7 @@ class _Panel(NamedTuple):
                 votes[name] = await self._vote(self.models[name], prompt)
                 cast = Counter(vote for vote, _ in votes.values() if vote is not None)
                 if 2 * max(cast.values(), default=0) > len(self.models):
-                    late = anyio.current_time() + self.deadline / 10
-                    scope.deadline = min(scope.deadline, late)
+                    scope.deadline = min(scope.deadline, anyio.current_time() + GRACE)
 
             await collect(*map(ask, self.models))
         for name in self.models:
@@ -301,24 +289,16 @@ class _Panel(NamedTuple):
 
     async def _vote(self, judge: Model, prompt: str) -> tuple[int | None, str]:
         """A judge's vote, or None and the reason why it abstains."""
-        reason = ""
-        for _ in range(ATTEMPTS):
-            start = anyio.current_time()
-            try:
-                reply = (await judge.generate(prompt, config=self.config)).completion
-            except LimitExceededError:
-                raise
-            except Exception as error:
-                # A judge that fails must not lose the votes of the others.
-                reason = f"{type(error).__name__}: {error}"[:_SHOWN]
-                if anyio.current_time() - start >= self.deadline:
-                    return None, f"no reply within {self.deadline} s: {reason}"
-                continue
-            vote, failure = try_read(read_vote, reply)
-            if vote is not None:
-                return vote, ""
-            reason = failure or f"replied {reply[:_SHOWN]!r}"
-        return None, reason
+        try:
+            reply = (await judge.generate(prompt, config=self.config)).completion
+        except LimitExceededError:
+            raise
+        except Exception as error:  # a judge that fails must not lose the votes of the others
+            return None, f"{type(error).__name__}: {error}"[:_SHOWN]
+        vote, failure = try_read(read_vote, reply)
+        if vote is not None:
+            return vote, ""
+        return None, failure or f"replied {reply[:_SHOWN]!r}"
 
 
 def _score(

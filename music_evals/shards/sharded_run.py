@@ -17,6 +17,7 @@ import fsspec
 from inspect_ai import Task
 from inspect_ai.log import list_eval_logs, read_eval_log
 
+from music_evals.notation.secrets import scrub
 from music_evals.shards.merging import Part, check_together, choose, merge, read_parts
 from music_evals.shards.running import Asked, Report, SampleId, Shard, key_of
 
@@ -45,7 +46,7 @@ class Settings:
         """Return what must be the same when a run goes on."""
         return {
             "model": self.model,
-            "model arguments": dict(self.model_args),
+            "model arguments": json.loads(scrub(json.dumps(dict(self.model_args)))),
             "limit": self.limit,
             "max_tokens": self.options.get("max_tokens"),
         }

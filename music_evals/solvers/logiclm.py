@@ -32,7 +32,6 @@ from inspect_ai.util import span
 
 from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.solvers.abilities import check_abilities
-from music_evals.solvers.replies import ask_model
 from music_evals.solvers.symbolic.music import SymbolicSolver
 from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError
 
@@ -96,7 +95,7 @@ def logiclm(
         await trial.formulate()
         closing = {"asks": {"answer_type": "choice"}} if trial.question_metadata else None
         state.messages.append(ChatMessageUser(content=trial.closing_question(), metadata=closing))
-        state.output = await ask_model(state.messages)
+        state.output = await get_model().generate(state.messages)
         state.messages.append(state.output.message)
         # Not in the store: Inspect compares it around every span and logs each change.
         state.metadata[ATTEMPTS] = [asdict(attempt) for attempt in trial.attempts]
@@ -123,7 +122,7 @@ class _Trial:
         )
 
     async def formulate(self) -> None:
-        output = await ask_model(self.state.messages, config=self.first_config)
+        output = await get_model().generate(self.state.messages, config=self.first_config)
         self.state.output = output
         self.state.messages.append(output.message)
         await self._call_solver(_lines(output))
@@ -157,7 +156,7 @@ class _Trial:
                 content=request, metadata={"asks": asks} if self.question_metadata else None
             )
             await self._call_solver(
-                _lines(await ask_model([message], config=self.refinement_config))
+                _lines(await get_model().generate([message], config=self.refinement_config))
             )
 
     async def _call_solver(self, text: str) -> None:

@@ -1,50 +1,11 @@
-"""Asks the model for replies: again if a response is malformed, and always as valid Unicode.
+"""Asks the model for replies."""
 
-A server may send a malformed response: no choices, content of a wrong type, a tool call without a
-name. Inspect's providers then raise errors of Python or pydantic. The request is sent up to
-`ATTEMPTS` times. The last error fails the sample, and the run goes on (see `error_limit` of
-`music_evals.evals.shared.declared_tasks`). What Inspect itself repeats, such as a server's error
-500, it repeats `MAX_RETRIES` times at most.
+from typing import Any
 
-A server may cut a character in two. The reply then has a lone surrogate, which UTF-8 cannot encode:
-it cannot be sent back to the model, and Inspect cannot log it. Such surrogates are written as in
-Inspect's logs (``\\ud83d``) before Inspect sees them.
-"""
-
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import suppress
-from typing import Any, TypeVar
-
-import anyio
-import click
-from inspect_ai.model import (
-    CachePolicy,
-    ChatMessage,
-    Model,
-    ModelOutput,
-    get_model,
-    model_roles,
-)
+from inspect_ai.model import CachePolicy
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.util import store
-from tenacity import RetryError
 
-from music_evals.scorers.readers.cleaning import make_replies_valid
 from music_evals.solvers.answer_forms import reply_config
-
-ATTEMPTS = 3
-PAUSE = 2.0  # seconds before the second attempt; each further pause is twice as long
-MAX_RETRIES = 6
-"""How often a task has Inspect repeat a request: for about three minutes, with pauses of 3, 6, 12 …
-seconds. ``--max-retries`` changes it."""
-MENDED = (
-    "replies_made_valid_unicode"  # where a sample's store counts the replies that were not valid
-)
-_T = TypeVar("_T")
-
-
-class NoReplyError(Exception):
-    """The model has not replied in all tries; the message has the last error."""
 
 
 @solver
@@ -63,44 +24,4 @@ async def append_reply(state: TaskState, generate: Generate, **config: Any) -> T
     sent along.
     """
     config |= reply_config(state)
-    return await _readable(lambda: generate(state, **config))
-
-
-async def ask_model(messages: list[ChatMessage], **arguments: Any) -> ModelOutput:
-    """Return the model's reply to a chat; the arguments are those of Inspect's
-    ``Model.generate``.
-    """
-    return await _readable(lambda: get_model().generate(messages, **arguments))
-
-
-async def _readable(ask: Callable[[], Awaitable[_T]]) -> _T:
-    """Ask until the provider can read the answer, or the attempts are used up."""
-    for model in _models():
-        make_replies_valid(model.api, _count)
-    for attempt in range(ATTEMPTS):
-        if attempt:
-            await anyio.sleep(PAUSE * 2 ** (attempt - 1))
-        try:
-            return await ask()
-        except (TypeError, ValueError, LookupError, AttributeError) as error:
-            is_of_baseline = isinstance(error, click.ClickException)  # which cannot answer the task
-            if is_of_baseline or attempt == ATTEMPTS - 1:
-                raise
-        except RetryError as error:
-            tries, cause = error.last_attempt.attempt_number, error.last_attempt.exception()
-            raise NoReplyError(
-                f"no reply in {tries} tries: {type(cause).__name__}: {cause}"
-            ) from cause
-    raise AssertionError
-
-
-def _models() -> Iterator[Model]:
-    """The model of the run and those in roles."""
-    with suppress(ValueError):  # a person's page shows questions without a model
-        yield get_model()
-    for models in model_roles().values():
-        yield from models if isinstance(models, list) else [models]
-
-
-def _count() -> None:
-    store().set(MENDED, store().get(MENDED, 0) + 1)
+    return await generate(state, **config)

@@ -14,7 +14,7 @@ from typing import Literal
 
 import anyio
 import anyio.to_thread
-from inspect_ai.model import execute_tools
+from inspect_ai.model import execute_tools, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.tool import ToolDef, ToolError
 from inspect_ai.util import store
@@ -23,7 +23,6 @@ from music_evals.notation.lilypond.compiler import NOT_MEASURED, lilypond_cache
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.structure import Structure, StructureError, read_structure
 from music_evals.notation.lilypond.syntax.header import read_header
-from music_evals.solvers.replies import ask_model
 
 MAX_TURNS = 6  # turns in which the model may call tools
 MAX_CALLS = 12  # calls that are answered
@@ -47,7 +46,9 @@ def score_tools() -> Solver:
             # A chat with tool calls must list its tools again; the choice "none" forbids further
             # calls.
             choice: Literal["auto", "none"] = "auto" if turn < MAX_TURNS else "none"
-            state.output = await ask_model(state.messages, tools=tools, tool_choice=choice)
+            state.output = await get_model().generate(
+                state.messages, tools=tools, tool_choice=choice
+            )
             state.messages.append(state.output.message)
             if not state.output.message.tool_calls or choice == "none":
                 break

@@ -17,7 +17,6 @@ from music_evals import benchmarks
 from music_evals.evals import ziqi
 from music_evals.evals.registry import MODULES
 from music_evals.reports.records import read_records
-from music_evals.solvers import replies
 from tests import lilybench_dataset
 from tests.campaign.conftest import Counting
 from tests.harness import samples
@@ -128,7 +127,6 @@ class Handler(BaseHTTPRequestHandler):
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     async def no_pause(_: float) -> None: ...
 
-    monkeypatch.setattr(replies, "PAUSE", 0.0)
     monkeypatch.setattr("inspect_ai.model._retry._sleep", no_pause)
     with Server() as http:
         monkeypatch.setenv("ODD_API_KEY", "none")

@@ -13,13 +13,19 @@ from inspect_ai.model import GenerateConfig
 
 from music_evals.evals import lilybench, msu, muse
 from music_evals.solvers.abilities import made_for, model_at_hand
-from music_evals.solvers.greedy import Greedy
+from music_evals.solvers.door import BeforeRequest
 from tests.commands.cli import run
 from tests.golden.record import HERE as GOLDEN
 from tests.msu_dataset import write_small
 
 MSU = str(GOLDEN / "data" / "msu")
 LILYBENCH = str(GOLDEN / "data" / "lilybench")
+API = ("base_url", "api_key", "generate", "should_retry", "retry_wait")
+
+
+def model_called(name: str, address: str | None = None) -> Any:
+    api = MagicMock(spec=API, base_url=address)
+    return MagicMock(api=api, model_args={}, config=GenerateConfig(), __str__=lambda _: name)
 
 
 @pytest.mark.parametrize(
@@ -55,9 +61,7 @@ LILYBENCH = str(GOLDEN / "data" / "lilybench")
 def test_what_a_provider_cannot_ask_is_refused(
     name: str, task: Callable[..., Any], params: dict[str, Any], message: str | None
 ) -> None:
-    with made_for(
-        MagicMock(api=MagicMock(spec=["base_url"], base_url=None), __str__=lambda _: name)
-    ):
+    with made_for(model_called(name)):
         if message is None:
             task(**params)
         else:
@@ -82,9 +86,7 @@ def test_a_pdf_is_refused_where_pages_are_taken(
     name: str, message: str | None, tmp_path: Path
 ) -> None:
     dataset, address = write_small(tmp_path / "small"), "http://localhost:8000/v1"
-    with made_for(
-        MagicMock(api=MagicMock(spec=["base_url"], base_url=address), __str__=lambda _: name)
-    ):
+    with made_for(model_called(name, address)):
         if name != "hf/m":
             msu.visual(dataset=dataset)
         if message is None:
@@ -125,6 +127,8 @@ def test_temperature_0_is_the_likeliest_token_on_hf(
 ) -> None:
     config = GenerateConfig(temperature=temperature, top_p=0.9, max_tokens=9)
     asyncio.run(
-        Greedy().on_before_model_generate(BeforeModelGenerate(model, [], [], "auto", config, None))
+        BeforeRequest().on_before_model_generate(
+            BeforeModelGenerate(model, [], [], "auto", config, None)
+        )
     )
     assert config.model_dump(exclude_none=True) == sent

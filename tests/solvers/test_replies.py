@@ -13,7 +13,7 @@ from inspect_ai.tool import ToolCall
 from music_evals.evals.lilybench import metadata_qa
 from music_evals.evals.lilybench_generation import generation
 from music_evals.evals.muse import chord_quality
-from music_evals.solvers.replies import MENDED
+from music_evals.solvers.door import MENDED
 from tests.generation_dataset import make_dataset
 from tests.harness import run_scripted, samples
 from tests.lilybench_dataset import write_small

@@ -32,8 +32,9 @@ from music_evals.solvers.abilities import check_abilities, model_at_hand
 from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.chats import continued, one_chat
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
+from music_evals.solvers.door import install, open_door
 from music_evals.solvers.media import limit_media, with_media
-from music_evals.solvers.replies import MAX_RETRIES, reply
+from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus, apply_stimulus, messages_of
 
 VERSION = "1.3.0"  # of all tasks; a change that alters scores changes it
@@ -140,8 +141,7 @@ def declared_task(
             lacks, the task does not take the value of ``answer``, or the model cannot take such
             questions.
     """
-    import music_evals.solvers.greedy  # noqa: F401 - registers its hook, late on purpose
-
+    install()
     about = benchmarks.load(benchmark)
     facts, origin = about.tasks[name], origin.of_task(name)
     stimulus: Stimulus = getattr(params, "stimulus", "given")
@@ -164,6 +164,7 @@ def declared_task(
         samples, solver, scorer = [one_chat(samples)], continued(params.seed), chat_answers()
         metric = "chat_answers/accuracy"
     if samples and (model := model_at_hand()):
+        open_door(model)  # ahead of the log's header
         check_abilities(
             model, messages_of(samples[0]), tools=tools, constrained=constrained, form=form
         )
@@ -179,7 +180,7 @@ def declared_task(
         dataset=MemoryDataset(list(samples), name=origin.label, shuffled=shuffled),
         solver=solver,
         scorer=scorer,
-        config=GenerateConfig(max_retries=MAX_RETRIES).merge(config),
+        config=config,
         version=VERSION,
         fail_on_error=error_limit(len(samples)),
         metadata={

@@ -2,14 +2,12 @@
 
 `clean_reply` removes a model's thinking and the tokens by which a chat template marks turns; what
 remains may be music. `plain_letters` also folds the forms of characters, for readers of words and
-letters, and `read_json` is for replies in JSON. `make_replies_valid` is for the provider of a
-model, whose replies can be no valid Unicode.
+letters, and `read_json` is for replies in JSON.
 """
 
 import json
 import re
 import unicodedata
-from collections.abc import Callable
 from typing import Any
 
 # Pairs of tags around what a model thinks aloud; a template may write the first one ahead of the
@@ -31,7 +29,6 @@ _WRAPPER = re.compile(r"</?(?:answer|final|final_answer|response|output|tool_cal
 # Letters of options in Cyrillic, where nothing follows that makes a word of them.
 _CYRILLIC = re.compile(r"(?<!\w)[АВСЕНавсе](?=[ \t]*(?:$|[.):\]}»*,\n]))")
 _LATIN = str.maketrans("АВСЕНавсе", "ABCEHabce")
-_IS_VALID = "returns_valid_unicode"  # the mark of a provider's method
 
 
 def clean_reply(reply: str) -> str:
@@ -87,49 +84,6 @@ def read_json(text: str) -> Any:
     except (ValueError, RecursionError):
         return None
     return content if isinstance(content, dict | list) else None
-
-
-def make_replies_valid(provider: Any, count: Callable[[], None] = lambda: None) -> None:
-    """Have a model's provider return valid Unicode, also in what Inspect logs of the call.
-
-    Args:
-        provider: Inspect's `ModelAPI`; a second call changes nothing.
-        count: called for each reply that was not valid.
-    """
-    generate = provider.generate
-    if getattr(generate, _IS_VALID, False):
-        return
-
-    async def generate_valid(*arguments: Any, **options: Any) -> Any:
-        try:
-            answer = await generate(*arguments, **options)
-        except Exception as error:
-            if (valid_error := _valid_error(error)) is error:
-                raise
-            raise valid_error from None
-        parts = answer if isinstance(answer, tuple) else (answer,)
-        valid = [
-            _valid_error(part) if isinstance(part, Exception) else _valid(part) for part in parts
-        ]
-        if any(new is not part for new, part in zip(valid, parts, strict=True)):
-            count()
-        return tuple(valid) if isinstance(answer, tuple) else valid[0]
-
-    setattr(generate_valid, _IS_VALID, True)
-    provider.generate = generate_valid
-
-
-def _valid_error(error: Exception) -> Exception:
-    text = str(error)
-    valid = valid_unicode(text)
-    return error if valid == text else RuntimeError(f"{type(error).__name__}: {valid}")
-
-
-def _valid(model: Any) -> Any:
-    """A pydantic model without lone surrogates."""
-    fields = model.model_dump(warnings=False)
-    valid = valid_unicode(fields)
-    return model if valid == fields else type(model).model_validate(valid)
 
 
 def valid_unicode(value: Any) -> Any:
