@@ -84,7 +84,7 @@ def test_it_is_listed_built_run_and_reported(hub: FakeHub, tmp_path: Path) -> No
         code, output = run(
             *evaluation, "-T", f"dataset={data}", "--log-dir", tmp_path / "logs" / str(number)
         )
-        assert (code, "n 8 " in output) == (0, True), output
+        assert (code, "questions per task: 8" in output) == (0, True), output
     code, output = run("report", tmp_path / "logs", "--out", tmp_path / "report")
     assert (code, "MusicTheoryBench" in output) == (0, True), output
 

@@ -257,7 +257,7 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
         tmp_path,
     ]
     code, output = run(*asked, "--model", "baseline/chance")
-    assert (code, "n 2 " in output) == (0, True), output
+    assert (code, "questions per task: 2" in output) == (0, True), output
     code, output = run(*asked, "--model", "baseline/majority", columns=400)
     assert (
         code,
