@@ -13,7 +13,7 @@ import click
 import pytest
 from inspect_ai import Task
 from inspect_ai.log import EvalLog
-from inspect_ai.model import Model, get_model
+from inspect_ai.model import GenerateConfig, Model, get_model
 
 from music_evals.evals import lilybench, mmau, msu, muse, muse_ten, musictheorybench, ziqi
 from music_evals.reports.records import read_records
@@ -296,8 +296,9 @@ def test_a_model_of_hf_without_a_chat_template(tmp_path: Path) -> None:
 
 
 def model_named(name: str) -> Model:
-    api = MagicMock(spec=["base_url", "tokenizer"], base_url="http://127.0.0.1:9/v1")
-    fake: Model = MagicMock(api=api, __str__=lambda _: name)
+    spec = ("base_url", "api_key", "tokenizer", "generate", "should_retry", "retry_wait")
+    api = MagicMock(spec=spec, base_url="http://127.0.0.1:9/v1")
+    fake: Model = MagicMock(api=api, model_args={}, config=GenerateConfig(), __str__=lambda _: name)
     return fake
 
 

@@ -33,7 +33,7 @@ def sequence_interval(
 
     Example:
         >>> [round(end, 3) for end in sequence_interval([1, 0] * 50, range(100), range(100), 200)]
-        [0.356, 0.644]
+        [0.358, 0.642]
     """
     means = means_by_name(values, items)
     groups = numbered([*dict(zip(items, clusters, strict=True)).values()])

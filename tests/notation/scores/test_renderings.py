@@ -80,7 +80,9 @@ def test_midi_has_written_pitches_and_neither_repeats_nor_grace_notes() -> None:
     assert len(heard) == len(NOTES) + 2
 
 
-def test_what_is_read_otherwise_is_told_with_places() -> None:
+def test_what_is_read_otherwise_is_told_with_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A process of its own would not have the patches.
+    monkeypatch.setattr(renderings, "map_in_subprocess", lambda work, items, _: map(work, items))
     with patch.object(renderings, "sounding_notes", return_value={(0, 73): 96, (96, 74): 96}):
         (rendered,) = render([written("2/4 c'4 d' e'2")], "midi")
     assert (
