@@ -94,22 +94,28 @@ def _cells(
     run, items = records.runs.loc[number_of_run], records.main[number_of_run]
     items = items.drop_duplicates(["sample", "epoch"])
     words = [word for word in run["words"] if word != PARTIAL]
-    found = run["collapse"]
     scorer = run["main_metric"].partition("/")[0]
+    shown_floor = floor and f"{number(replace(floor, decimals=0))} {floor.name}"
+    unread = "" if isnan(run["unread"]) else share(run["unread"])
+    cut = share(run["cut"]) if run["cut"] > 0 else ""
+    no_decision = share(run["no_decision"]) if run["no_decision"] > 0 else ""
+    found = run["collapse"]
+    collapse = share(found.share) if found and found.is_collapsed else ""
+    tokens = items["tokens"].sum() if "tokens" in items else None
     return {
         "Task": run["task"],
         "Model": run["model"],
         "Condition": ", ".join(words) or DEFAULT,
         "Score": score and replace(score, n=None, unread=None),
-        "Floor": floor and f"{number(replace(floor, decimals=0))} {floor.name}",
+        "Floor": shown_floor,
         "Asked": "" if run["is_complete"] else PARTIAL,
-        "Unread": "" if isnan(run["unread"]) else share(run["unread"]),
-        "Collapse": share(found.share) if found and found.is_collapsed else "",
+        "Unread": unread,
+        "Collapse": collapse,
         "By rules": records.percent(number_of_run, f"{scorer}/accuracy_by_rules"),
-        "Cut": share(run["cut"]) if run["cut"] > 0 else "",
-        "No decision": share(run["no_decision"]) if run["no_decision"] > 0 else "",
+        "Cut": cut,
+        "No decision": no_decision,
         "Questions": count(run["n"]),
-        "Tokens": count(items["tokens"].sum() if "tokens" in items else None),
+        "Tokens": count(tokens),
         "Time": _time(run["seconds"]),
         "Data": _data_of(run),
     }
