@@ -10,25 +10,20 @@ from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log
 from inspect_ai.model import (
     ChatMessage,
-    ChatMessageAssistant,
     GenerateConfig,
     ModelAPI,
     ModelOutput,
     get_model,
     modelapi,
 )
-from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
+from inspect_ai.tool import ToolChoice, ToolInfo
 
-Reply = Callable[
-    [list[ChatMessage], GenerateConfig], str | dict[str, Any] | ModelOutput | Awaitable[str]
-]
+Reply = Callable[[list[ChatMessage], GenerateConfig], str | ModelOutput | Awaitable[str]]
 
 
 @modelapi(name="scripted")
 class ScriptedAPI(ModelAPI):
-    """A model whose replies a test writes; a dictionary becomes the arguments of a call of the tool
-    on offer.
-    """
+    """A model whose replies a test writes."""
 
     def __init__(
         self,
@@ -54,14 +49,7 @@ class ScriptedAPI(ModelAPI):
             reply = await reply
         if isinstance(reply, ModelOutput):
             return reply
-        if isinstance(reply, str):
-            return ModelOutput.from_content(self.model_name, reply)
-        output = ModelOutput.from_content(self.model_name, "")
-        call = ToolCall(
-            id=f"call{len(input)}", function=reply.pop("function", tools[0].name), arguments=reply
-        )
-        output.choices[0].message = ChatMessageAssistant(content="", tool_calls=[call])
-        return output
+        return ModelOutput.from_content(self.model_name, reply)
 
 
 def run(

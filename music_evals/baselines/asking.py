@@ -19,14 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 import click
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageTool
-
-_TOOLS = {
-    "number": "count_measures",
-    "choice": "read_key_and_metre",
-    "measures": "list_problems",
-}
-"""Type of answer → the tool of LilyBench that helps to find the answer."""
+from inspect_ai.model import ChatMessage, ChatMessageAssistant
 
 
 class BaselineError(click.ClickException, ValueError):
@@ -41,8 +34,6 @@ class Request:
 
     keys: Mapping[str, Any]  # ``asks`` of all messages; later values replace earlier ones
     music: tuple[str, ...]  # the stimuli of the last message that shows any as text
-    tools: Sequence[str]  # that may be called
-    has_called: bool  # whether a tool's result follows the question
     reply: str  # what the model itself wrote last
     random: Random  # with the same seed for the same conversation
 
@@ -51,21 +42,13 @@ class Request:
         """Benchmark and task, such as ``muse syncopation``."""
         return f"{self.keys['benchmark']} {self.keys['task']}"
 
-    @property
-    def helpful_tool(self) -> str | None:
-        """The tool to call: the one that helps to read a score, called once."""
-        tool = _TOOLS.get(self.keys["answer_type"])
-        return tool if tool in self.tools and not self.has_called else None
-
     def worded(self, answer: str) -> str:
         """Word an answer in the form that the task asks for."""
         return Template(self.keys.get("form", "$answer")).safe_substitute(answer=answer)
 
 
 def read_conversation(
-    messages: Sequence[ChatMessage],
-    tools: Sequence[str],
-    metadata: Mapping[str, Any] = MappingProxyType({}),
+    messages: Sequence[ChatMessage], metadata: Mapping[str, Any] = MappingProxyType({})
 ) -> Request:
     """Return what a conversation asks; `BaselineError` if neither its messages nor the sample's
     metadata say it.
@@ -80,15 +63,12 @@ def read_conversation(
             "the baselines answer the tasks of music-evals only: neither a message of this "
             "conversation nor its sample says in its metadata what is asked"
         )
-    after = messages[messages.index(asking[-1]) :]
     replies = [message.text for message in messages if isinstance(message, ChatMessageAssistant)]
     fields = {"role", "content", "tool_calls", "error"}
     conversation = [message.model_dump(include=fields) for message in messages]
     return Request(
         keys=dict(ChainMap(*reversed(asked))),
         music=_last_music(asking, asked),
-        tools=tools,
-        has_called=any(isinstance(message, ChatMessageTool) for message in after),
         reply=replies[-1] if replies else "",
         random=Random(json.dumps(conversation, default=str)),
     )

@@ -14,7 +14,7 @@ from inspect_ai.model import (
     ModelUsage,
 )
 from inspect_ai.solver._task_state import sample_state
-from inspect_ai.tool import ToolCall, ToolChoice, ToolInfo
+from inspect_ai.tool import ToolChoice, ToolInfo
 
 from music_evals.baselines.asking import BaselineError, Request, read_conversation
 from music_evals.baselines.chance import commonest, guess
@@ -71,7 +71,7 @@ class BaselineAPI(ModelAPI):
     def check_conversation(self, messages: list[ChatMessage]) -> None:
         """Check that the reader can answer such a conversation; `BaselineError` if not."""
         if self.model_name == "reader":
-            check(read_conversation(messages, ()))
+            check(read_conversation(messages))
 
     async def generate(
         self,
@@ -81,24 +81,16 @@ class BaselineAPI(ModelAPI):
         config: GenerateConfig,
     ) -> ModelOutput:
         """Answer a conversation."""
-        offered = [] if tool_choice == "none" else tools
         sample = sample_state()
-        request = read_conversation(
-            input, [tool.name for tool in offered], sample.metadata if sample else {}
-        )
-        tool = request.helpful_tool
-        text = "" if tool else await self._answer(request, config.seed)
+        request = read_conversation(input, sample.metadata if sample else {})
+        text = await self._answer(request, config.seed)
         message = ChatMessageAssistant(content=text, source="generate", model=self.model_name)
-        if tool:
-            message.tool_calls = [ToolCall(f"call_{len(input)}", tool, {})]
         # Words are counted, not tokens: a tokenizer would have to be downloaded.
         words_read = sum(len(message.text.split()) for message in input)
         words = len(text.split())
         return ModelOutput(
             model=self.model_name,
-            choices=[
-                ChatCompletionChoice(message=message, stop_reason="tool_calls" if tool else "stop")
-            ],
+            choices=[ChatCompletionChoice(message=message, stop_reason="stop")],
             usage=ModelUsage(
                 input_tokens=words_read, output_tokens=words, total_tokens=words_read + words
             ),

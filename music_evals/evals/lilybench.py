@@ -7,7 +7,6 @@ https://arxiv.org/abs/2606.08722
 inspect eval evals/lilybench.py@bar_count --model baseline/reader
 inspect eval evals/lilybench.py --model vllm/Qwen/Qwen2.5-Coder-14B-Instruct \
   -T dataset=published -T protocol=paper
-inspect eval evals/lilybench.py@bar_count --model openai/gpt-4o -T strategy=logiclm
 inspect eval evals/lilybench.py@error_detection --model openai/gpt-4o \
   -T strategy=cot -T max_score_tokens=8000
 """

@@ -16,7 +16,6 @@ from typing import Any
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.notation.lilypond.compiler import NOT_MEASURED
 from music_evals.scorers.chosen_option import choice_details, judge_choice
 from music_evals.scorers.explanations import explained
 from music_evals.scorers.metrics.estimates import Estimates, flatten
@@ -31,7 +30,6 @@ from music_evals.scorers.scores import (
     details_of,
     main_metric,
     make_score,
-    not_measured,
     read_reply,
     readings,
     sample_metric,
@@ -184,8 +182,6 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
         return await read_reply(by_rules, state.output.completion), {}
 
     async def score(state: TaskState, target: Target) -> Score:
-        if why := state.store.get(NOT_MEASURED):
-            return not_measured(why)
         options = [choice.value for choice in state.choices]
         (reading, right, part, in_form, sound), facts = await judge(state, target.text)
         facts = {"right_answer": right, "in_form": bool(in_form), **facts}

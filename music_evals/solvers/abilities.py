@@ -1,4 +1,4 @@
-"""Refuses a task before its first sample if the provider cannot send sound, images, PDFs, tools or
+"""Refuses a task before its first sample if the provider cannot send sound, images, PDFs or
 constraints.
 
 ``providers.toml`` says what providers send. Whether a model can use it is known to the server only,
@@ -169,12 +169,11 @@ def check_abilities(
     model: Model,
     messages: list[ChatMessage],
     *,
-    tools: bool = False,
     constrained: bool = False,
     form: str = "text",
 ) -> None:
-    """Raise an AbilityError if a model's provider cannot send a sample's messages, tools or
-    constrained text.
+    """Raise an AbilityError if a model's provider cannot send a sample's messages or constrained
+    text.
 
     `form` is the form of answers, see `check_answer_form`.
     """
@@ -192,11 +191,6 @@ def check_abilities(
         _refuse(
             f"{model} cannot be asked in several messages: the provider {provider!r} sends one "
             "text. Ask for probabilities (-T answer=likelihood), or take the provider of chats"
-        )
-    if tools and provider in PROVIDERS["without_tools"]:
-        _refuse(
-            f"{model} cannot call tools: the provider {provider!r} has none. Leave -T "
-            "strategy=logiclm out, or take a model by another provider"
         )
     constraining = PROVIDERS["constraining"]
     if constrained and provider not in constraining:

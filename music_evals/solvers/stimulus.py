@@ -52,13 +52,13 @@ def apply_stimulus(
 ) -> list[Sample]:
     """Return the samples of a task with other music; samples without music are left out.
 
-    The music is in the last message with the metadata ``asks``. The metadata ``score`` of a sample,
-    which tools read, changes with it. `language`, ``en`` or ``zh``, is the language of the note
-    that there is no music. With `own_noise` noise is as long and loud as the very clip that it
-    replaces.
+    The music is in the last message with the metadata ``asks``. `language`, ``en`` or ``zh``, is
+    the language of the note that there is no music. With `own_noise` noise is as long and loud as
+    the very clip that it replaces.
 
     Raises:
-        ValueError: no sample has music, none has another answer, or tools would have no score.
+        ValueError: no sample has music, none has another answer, or there would be nothing to
+            transcribe.
     """
     if stimulus == "given":
         return list(samples)
@@ -87,10 +87,6 @@ def apply_stimulus(
 
 def _without_music(shown: _Shown, note: str) -> list[Sample]:
     for sample, _ in shown:
-        if "score" in (sample.metadata or {}):
-            raise ValueError(
-                "stimulus=none leaves the tools without a score; valid are given, noise and other"
-            )
         if question_message(sample)[1].get("answer_type") == "symbols":
             raise ValueError(
                 "stimulus=none leaves nothing to transcribe; it is valid with strategy=standalone "
@@ -263,8 +259,6 @@ def _with_music(
     if stimulus == "none" and not isinstance(content, str):
         content = "\n".join(part.text for part in content)
     metadata: dict[str, Any] = {} if owner is None else {"stimulus_of": owner}
-    if "score" in (sample.metadata or {}):
-        metadata["score"] = "\n".join(map(str, music))
     return _changed(sample, content, facts, stimulus, **metadata)
 
 

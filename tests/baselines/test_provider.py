@@ -47,7 +47,7 @@ def reply(
 
 def replies(answer: Callable[[Request], str], count: int, **asks: Any) -> Counter[str]:
     return Counter(
-        answer(read_conversation(conversation(f"question {number}", **asks), []))
+        answer(read_conversation(conversation(f"question {number}", **asks)))
         for number in range(count)
     )
 

@@ -12,7 +12,6 @@ from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.abc_eval import dataset
 from music_evals.datasets_builders.lilybench.rows import TASKS, TaskName
 from music_evals.evals import abc_eval, lilybench
-from music_evals.evals.shared.parameters import ParameterError
 from music_evals.reports.records import read_records
 from music_evals.reports.tables.abc_eval import tables
 from tests import abc_eval_dataset, lilybench_dataset
@@ -85,14 +84,6 @@ def test_the_wording_is_lilybenchs_where_it_has_no_notation() -> None:
     assert own["question"] == other["question"]
     assert own["paper"]["reply"] == other["paper"]["reply"]
     assert "lilypond" not in str(own).casefold()
-    with pytest.raises(
-        ParameterError,
-        match=(
-            "strategy='logiclm' is not valid for bar_count of abc_eval; valid values are: "
-            "standalone, cot"
-        ),
-    ):
-        abc_eval.bar_count(strategy="logiclm")
 
 
 def test_the_same_questions_in_two_notations_are_paired(small: str, tmp_path: Path) -> None:

@@ -7,17 +7,16 @@ from typing import Any
 import pytest
 from inspect_ai import Task, score
 from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import ChatMessage, ChatMessageTool, ContentText, get_model
+from inspect_ai.model import ChatMessage, ContentText, get_model
 
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, TaskName, TaskRow
 from music_evals.evals import lilybench
 from music_evals.evals.shared.parameters import ParameterError
-from music_evals.evals.shared.written_scores import WITH_TOOLS, listed, prompt_text
+from music_evals.evals.shared.written_scores import listed, prompt_text
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.scorers.score_tasks import option_index
 from music_evals.solvers import media
-from music_evals.solvers.score_tools import MAX_TURNS
 from tests.harness import metrics, run, run_scripted, samples
 from tests.lilybench_dataset import music, row, write_small
 
@@ -249,57 +248,3 @@ def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path
     assert headline(log) == 0
     again = score(read_eval_log(log.location), option_index("paper"), action="overwrite")
     assert headline(again) == 1
-
-
-@needs_lilypond
-def test_a_call_that_fails_is_told_to_the_model(small: str, tmp_path: Path) -> None:
-    told: list[str] = []
-
-    def reply(messages: list[ChatMessage], _: Any) -> str | dict[str, Any]:
-        last = messages[-1]
-        if isinstance(last, ChatMessageTool):
-            told.append(last.error.message if last.error else last.text)
-        calls: list[dict[str, Any]] = [
-            {"function": "list_measure", "number": 99},
-            {"function": "no_such_tool"},
-            {"function": "list_measure", "number": 2, "score": "{ c'1 }"},
-        ]
-        return calls[len(told)] if len(told) < 3 else "Answer: 8"
-
-    log = run_scripted(make("bar_count", small, strategy="logiclm"), tmp_path, reply)
-    assert headline(log) == 1
-    assert "there is no measure 99; the measures are 1 to 8" in told[0]
-    assert "no_such_tool" in told[1]
-
-
-@needs_lilypond
-def test_a_model_that_only_calls_comes_to_an_end(small: str, tmp_path: Path) -> None:
-    def reply(messages: list[ChatMessage], _: Any) -> str | dict[str, Any]:
-        calls = sum(message.role == "tool" for message in messages)
-        # The last turn has no tools to call.
-        return {"function": "read_header"} if calls < MAX_TURNS else "Let me look once more."
-
-    log = run_scripted(make("error_detection", small, strategy="logiclm"), tmp_path, reply)
-    (sample,) = samples(log)
-    assert sum(message.role == "assistant" for message in sample.messages) == MAX_TURNS + 1
-    assert headline(log) == 0
-
-
-@needs_lilypond
-@pytest.mark.parametrize("model", ["baseline/reader", "baseline/chance"])
-def test_baselines_call_a_tool_and_answer(small: str, tmp_path: Path, model: str) -> None:
-    names = WITH_TOOLS[:2] if model == "baseline/reader" else WITH_TOOLS
-    for log in run(
-        [make(name, small, strategy="logiclm") for name in names], tmp_path, model=model, limit=2
-    ):
-        (figures,) = metrics(log).values()
-        assert figures["in_form"] == 1
-        assert model == "baseline/chance" or headline(log) == 1
-        for sample in samples(log):
-            assert [message.role for message in sample.messages] == [
-                "system",
-                "user",
-                "assistant",
-                "tool",
-                "assistant",
-            ]

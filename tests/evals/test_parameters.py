@@ -49,15 +49,6 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
         ({"max_score_tokens": 0}, "max_score_tokens=0 is not valid"),
         ({"max_score_tokens": "many"}, "max_score_tokens='many' is not valid"),
     ],
-    lilybench.genre_recognition: [
-        (
-            {"strategy": "logiclm"},
-            (
-                "is not valid for genre_recognition of lilybench; valid values are: standalone, cot"
-                " (tools"
-            ),
-        ),
-    ],
     lilybench_generation.generation: [
         ({"attempts": 0}, "attempts=0 is not valid; a number from 1 to 10 is needed"),
         ({"n_prompts": 0}, "n_prompts=0 is not valid; a number above 0 is needed"),

@@ -24,7 +24,6 @@ from inspect_ai import Task, score
 from inspect_ai import eval as inspect_eval
 from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from inspect_ai.model import (
-    ChatMessageAssistant,
     ChatMessageUser,
     ContentAudio,
     ContentImage,
@@ -222,13 +221,6 @@ def prompts_record(
                     if isinstance(message.content, str)
                     else message.content
                 )
-                calls = (
-                    message.tool_calls or [] if isinstance(message, ChatMessageAssistant) else []
-                )
-                parts += [
-                    ContentText(text=f"{call.function}({json.dumps(call.arguments)})")
-                    for call in calls
-                ]
                 told.append(" ".join([message.role, *map(part, parts)]))
             prompts[condition].append(" | ".join(told))
     return {"prompts": prompts, "texts": dict(sorted(texts.items()))}

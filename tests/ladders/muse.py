@@ -113,7 +113,7 @@ def answers_of(row: dict[str, Any]) -> list[str]:
 def answer(task: str, clips: Sequence[MidiFile], answers: list[str], rng: Random) -> str:
     """What the reader answers from clips; a guess if they fit no option."""
     keys = {"task": task, "answer_type": "choice", "answers": answers}
-    request = Request(keys, tuple(clips), (), False, "", rng)  # type: ignore[arg-type]
+    request = Request(keys, tuple(clips), "", rng)  # type: ignore[arg-type]
     try:
         with mock.patch.object(reader, "parse_midi_text", lambda clip: clip):
             reply = reader.read(request)

@@ -11,7 +11,7 @@ import pytest
 from inspect_ai.hooks import BeforeModelGenerate
 from inspect_ai.model import GenerateConfig
 
-from music_evals.evals import lilybench, msu, muse
+from music_evals.evals import msu, muse
 from music_evals.solvers.abilities import made_for, model_at_hand
 from music_evals.solvers.door import BeforeRequest
 from tests.commands.cli import run
@@ -19,7 +19,6 @@ from tests.golden.record import HERE as GOLDEN
 from tests.msu_dataset import write_small
 
 MSU = str(GOLDEN / "data" / "msu")
-LILYBENCH = str(GOLDEN / "data" / "lilybench")
 API = ("base_url", "api_key", "generate", "should_retry", "retry_wait")
 
 
@@ -43,12 +42,6 @@ def model_called(name: str, address: str | None = None) -> Any:
         ("anthropic/m", msu.visual, {"dataset": MSU}, None),
         ("hf/m", msu.visual, {"dataset": MSU, "content": "title"}, None),
         ("none/none", muse.syncopation, {}, "no model is named"),
-        (
-            "nnterp/m",
-            lilybench.bar_count,
-            {"dataset": LILYBENCH, "strategy": "logiclm"},
-            "nnterp/m cannot call tools",
-        ),
         ("hf/m", muse.syncopation, {"strategy": "logiclm"}, None),
         (
             "hf/m",

@@ -33,7 +33,7 @@ from music_evals.evals.shared.declared_tasks import (
 )
 from music_evals.evals.shared.floors import Floors, floors_of
 from music_evals.evals.shared.levels import Level, at_level
-from music_evals.evals.shared.parameters import check_lilypond, check_positive
+from music_evals.evals.shared.parameters import check_positive
 from music_evals.scorers.explanations import WHY
 from music_evals.scorers.metrics.clustered import macro_mean, mean_interval
 from music_evals.scorers.metrics.measures import measure_f1
@@ -48,16 +48,12 @@ from music_evals.scorers.score_tasks import (
 from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.media import MEDIA, SHOWN
 from music_evals.solvers.replies import reply
-from music_evals.solvers.score_tools import score_tools
 from music_evals.solvers.stimulus import Stimulus
 
-Strategy = Literal["standalone", "cot", "logiclm"]
+Strategy = Literal["standalone", "cot"]
 MAX_MEASURES = 64  # new tokens of a list of measures
-MAX_TOKENS: Mapping[Strategy, int] = {"standalone": 20, "cot": 2048, "logiclm": 2048}
+MAX_TOKENS: Mapping[Strategy, int] = {"standalone": 20, "cot": 2048}
 """New tokens of a reply; the paper's 20, and room to reason."""
-
-WITH_TOOLS: tuple[TaskName, ...] = ("bar_count", "metadata_qa", "error_detection")
-"""Tasks on whole scores for which tools can help to find the answer without telling it."""
 
 PARTS: tuple[TaskName, ...] = ("bar_sequencing", "next_bar_prediction")
 """Tasks on single measures. Their octaves depend on the music around them, so no page is drawn."""
@@ -94,10 +90,8 @@ class ScoreTaskParameters:
             exactly the form asked for; ``paper`` for rows, prompts, readings and figures as
             published (``music_evals/scorers/readers/written.py`` says how replies are read under
             both).
-        strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper, or a
-            list of measures in 64; ``cot`` to
-            think step by step first; ``logiclm``, for LilyBench and the tasks `WITH_TOOLS` only, to
-            let the model call tools that parse the score.
+        strategy: ``standalone`` for the answer alone in 20 tokens, as in the paper, or a list of
+            measures in 64; ``cot`` to think step by step first.
         answer: ``text``, read by rules; ``schema`` for a form that the server guarantees, and
             ``reasoned`` for the same with a field to reason in first; ``likelihood`` for the
             probabilities of the options, also by models without a chat template. See
@@ -134,9 +128,6 @@ def score_task(
     if params.level != 1 and params.protocol == "paper":
         raise ValueError(f"level={params.level} is valid with protocol=strict; protocol is paper")
     benchmark = at_level(benchmark, name, params)
-    has_tools = params.strategy == "logiclm"
-    if has_tools:
-        _check_tools(name, benchmark, notation)
     wording = load_prompts(benchmark.name, params.prompts)
     origin = describe_dataset(params.dataset, benchmark=benchmark)
     rows: list[TaskRow] = load_split(
@@ -172,7 +163,7 @@ def score_task(
         name,
         origin,
         samples,
-        solver=score_tools() if has_tools else reply(),
+        solver=reply(),
         scorer=_SCORERS[FORMS[name]](params.protocol, params.strategy != "standalone"),
         config=GenerateConfig(temperature=0.0, max_tokens=_token_limit(name, params)),
         metadata={
@@ -184,7 +175,6 @@ def score_task(
         },
         floors={"": _floors(name, origin, params.protocol, fitting)},
         is_like=not is_published,
-        tools=has_tools,
         reasons=params.strategy == "cot",
     )
 
@@ -195,17 +185,6 @@ def _token_limit(name: TaskName, params: ScoreTaskParameters) -> int:
     """
     is_list = FORMS[name] == "measures" and params.protocol == "strict"
     return max(MAX_TOKENS[params.strategy], MAX_MEASURES if is_list else 0)
-
-
-def _check_tools(name: TaskName, benchmark: DatasetSpec, notation: Notation) -> None:
-    """Check that tools can parse the scores of a task; ValueError if not."""
-    if name not in WITH_TOOLS or notation == "abc":
-        raise ValueError(
-            f"strategy='logiclm' is not valid for {name} of {benchmark.name}; valid values are:"
-            f" standalone, cot (tools that parse the score are for {', '.join(WITH_TOOLS)} of "
-            "lilybench)"
-        )
-    check_lilypond("strategy='logiclm' runs LilyPond on the scores, in a sandbox")
 
 
 def _fitting(rows: list[TaskRow], longest: int | None) -> list[TaskRow]:
@@ -247,7 +226,7 @@ def record_to_sample(
     majority: Mapping[str, str],
     why: str | None = None,
 ) -> Sample:
-    """Map a row to a sample; under ``logiclm`` its metadata have the score for the tools."""
+    """Map a row to a sample."""
     is_paper = params.protocol == "paper"
     metadata: dict[str, Any] = {
         "task": name,
@@ -260,8 +239,6 @@ def record_to_sample(
         metadata[WHY] = why
     if name not in PARTS:
         metadata[MEDIA] = {notation: row["score"]}
-    if params.strategy == "logiclm":
-        metadata["score"] = row["score"]
     if name == "emotion_recognition":
         metadata["options"] = row["options"]
     shown_majority = majority[_shown_kind(name, row)]

@@ -36,9 +36,6 @@ from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES
 from music_evals.notation.subprocesses import ELSEWHERE
 
-NOT_MEASURED = "not_measured"
-"""Key in a sample's store: why LilyPond could not finish, through no fault of the text."""
-
 _TEXT = "score.ly"
 _SETTINGS = "settings.ly"
 _MIDI_ONLY = files(__package__).joinpath("settings/midi.ly")

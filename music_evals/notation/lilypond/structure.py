@@ -155,7 +155,6 @@ class Structure:
     events: tuple[Event, ...]  # of all voices, by time
     scores: int  # number of such scores in the text
     problems: tuple[str, ...]  # why the number of measures is in doubt; empty if it is not
-    messages: str  # LilyPond's warnings and errors
 
     def metre_at(self, moment: Fraction) -> Metre:
         """Return the time signature in force at a moment."""
@@ -262,7 +261,6 @@ def _structure(table: _Table, scores: int, compiled: Compiled) -> Structure:
         events=tuple(sorted(events, key=lambda event: (event.moment, not event.grace))),
         scores=scores,
         problems=_problems(table, clock, scores),
-        messages=compiled.messages,
     )
 
 
