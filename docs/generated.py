@@ -1,6 +1,5 @@
 """The parts of pages that code and benchmark folders decide: costs in docs/models.md, parameters in
-docs/parameters.md, papers in CITATION.cff, the modules of a score in docs/architecture.md, and the
-scores of baselines in README.md.
+docs/parameters.md, papers in CITATION.cff, and the scores of baselines in README.md.
 
 Each is between a line with ``begin NAME`` and a line with ``end``. ``python docs/generated.py``
 writes them anew, ``python docs/generated.py README.md`` that of one file.
@@ -18,7 +17,6 @@ from typing import Any
 
 import yaml
 from baseline_scores import baselines, seal
-from ways import ways
 
 from music_evals import benchmarks
 from music_evals.evals import registry
@@ -168,7 +166,6 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "docs/models.md": costs,
     "docs/parameters.md": parameters,
     "CITATION.cff": references,
-    "docs/architecture.md": ways,
     "README.md": baselines,
 }
 """File → what makes its part."""

@@ -281,14 +281,6 @@ def test_figures_of_baselines_are_those_of_their_logs(monkeypatch: pytest.Monkey
     assert made["seal"](part[1]) != part[2]
 
 
-def test_the_architecture_lists_the_modules_that_a_score_passes() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    command = [sys.executable, "docs/ways.py", "An accuracy of MUSE", "A reward"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    _, *tables = re.split(r"\n\n(?=\*\*)", done.stdout.strip())  # Inspect's banner is first
-    assert [table in page for table in tables] == [True, True], "python docs/generated.py"
-
-
 def test_the_image_runs_the_main_command() -> None:
     image = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     set_up = re.search(r"^RUN (.*)$", image, re.MULTILINE)
