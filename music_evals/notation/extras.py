@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 EXTRAS = {
-    "scores": ("matplotlib", "openpyxl", "partitura", "resvg_py", "verovio"),
+    "scores": ("matplotlib", "partitura", "resvg_py", "verovio"),
     "plots": ("matplotlib",),
     "mir": ("mirdata",),
     "hf": ("accelerate", "torch", "transformers"),
@@ -52,7 +52,7 @@ def require(module: str, extra: str) -> Any:
     """Import a library that comes with an extra of this package.
 
     Args:
-        module: name of the module, such as ``verovio`` or ``openpyxl.utils.exceptions``.
+        module: name of the module, such as ``verovio`` or ``partitura.io.importkern``.
         extra: the extra that installs it, such as ``scores``.
 
     Raises:

@@ -51,7 +51,6 @@ BUILDS: Final[Mapping[str, tuple[str, ...]]] = {
     "ziqi": ("ziqi",),
     "ziqi published": ("ziqi", "--source", str(PUBLISHED / "ziqi")),
     "msu of one work": ("msu", "--works", "1"),
-    "msu published": ("msu", "--source", str(PUBLISHED / "msu")),
     "lilybench of eight pieces": (),
     "abc_eval of made files": ("abc_eval", "--source"),
 }

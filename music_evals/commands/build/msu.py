@@ -16,9 +16,8 @@ def msu(
         str | None,
         Option(
             help=(
-                "'published' to fetch the published data; a folder of your own scores, of the "
-                "authors' spreadsheets, "
-                "or with a snapshot of their repository; or hf://datasets/ORG/NAME. Without it, "
+                "'published' to fetch the published data; a folder of your own scores, or with a "
+                "snapshot of the authors' repository; or hf://datasets/ORG/NAME. Without it, "
                 "scores of music21."
             )
         ),

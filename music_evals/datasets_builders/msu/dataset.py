@@ -73,16 +73,12 @@ def _generate(level: int, out: Path, on_score: OnPiece) -> None:
 
 
 def _convert(conversion: Conversion) -> Provenance:
-    """Write the authors' data, as on the Hub or as spreadsheets, or questions computed on
-    somebody's own scores.
-    """
+    """Write the authors' data, as on the Hub, or questions computed on somebody's own scores."""
     from music_evals.datasets_builders.msu import computed, published
 
     folder, on_score = conversion.source.expanduser(), conversion.on_piece
     if published.is_snapshot(folder):
         plan = published.build_snapshot(folder, revision=conversion.revision)
-    elif (folder / published.QUESTIONS_FILE).is_file():
-        plan = published.build_spreadsheets(folder)
     else:
         plan = computed.build_own(folder, on_score=on_score)
     return write(plan, conversion.out, overwrite=True, on_score=on_score)

@@ -1,10 +1,10 @@
 """MSU-Bench's rows: as published, from a snapshot of the Hub, and computed on scores."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,17 +16,11 @@ from music_evals.datasets_builders.msu.computed import build_own
 from music_evals.datasets_builders.msu.dataset import BENCHMARK, write
 from music_evals.datasets_builders.msu.published import (
     build_snapshot,
-    build_spreadsheets,
     is_snapshot,
 )
 from music_evals.datasets_builders.msu.rows import SPLITS, Plan, split_works
 from music_evals.datasets_builders.msu.works import Work
 from tests.msu_dataset import ABC, png
-
-PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "msu"
-needs_published = pytest.mark.skipif(
-    not PUBLISHED.is_dir(), reason="no copy of MSU-Bench in ../shared/data/msu"
-)
 
 
 def rows(plan: Plan, config: str) -> list[Any]:
@@ -41,37 +35,16 @@ def loaded(folder: Path, config: str) -> list[Any]:
     ]
 
 
-@needs_published
-def test_published_counts(tmp_path: Path) -> None:
-    plan = build_spreadsheets(PUBLISHED)
-    questions = rows(plan, "questions")
-    assert len(questions) == len({row["id"] for row in questions}) == 1800
-    assert len(rows(plan, "scores")) == 150
-    assert {split: len(scores) for split, scores in plan.scores.items()} == {
-        "train": 90,
-        "validation": 30,
-        "test": 30,
-    }
-    assert set(Counter((row["score_id"], row["level"]) for row in questions).values()) == {3}
-    write(plan, tmp_path / "msu")
-    read = loaded(tmp_path / "msu", "questions")
-    assert sum(row["answer"] == "None" for row in read) == 39
-    # The same by the spreadsheet itself.
-    sheet = openpyxl.load_workbook(PUBLISHED / "msu-bench.xlsx").worksheets[0]
-    published = Counter(
-        (str(link).rpartition("/")[2], level, str(question).strip(), str(answer).strip())
-        for link, level, question, answer in sheet.iter_rows(min_row=2, values_only=True)
-    )
-    assert published == Counter(
-        (row["score_id"], row["level"], row["question"], row["answer"]) for row in read
-    )
-
-
 def song(number: int) -> str:
     return ABC.format(title=f"Song {number}", metre="4/4").replace("C D", "C " * number + "D")
 
 
-def write_snapshot(folder: Path, answer: str = "Yes", pdf: bytes = b"%PDF-1.7 of song ") -> Path:
+def write_snapshot(
+    folder: Path,
+    answer: str = "Yes",
+    pdf: bytes = b"%PDF-1.7 of song ",
+    levels: Sequence[int] = (1, 2, 3, 4),
+) -> Path:
     nested, flat = [], []
     for number in range(1, 6):
         questions = [
@@ -80,7 +53,7 @@ def write_snapshot(folder: Path, answer: str = "Yes", pdf: bytes = b"%PDF-1.7 of
                 "question": f"Question {place}?",
                 "answer": "None" if place == 2 else answer,
             }
-            for level in (1, 2, 3, 4)
+            for level in levels
             for place in (1, 2, 3)
         ]
         nested.append(
@@ -183,38 +156,12 @@ def test_scores_of_one_work_through_others_are_in_one_split() -> None:
     [
         ({"answer": " "}, "nested, row 1: answer is empty"),
         ({"pdf": b"<html>"}, "nested, row 2: its pdf is no PDF"),
+        ({"levels": (5,)}, "nested, row 1: the level is 5"),
     ],
 )
 def test_snapshots_that_are_wrong(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(DatasetError, match=message):
         build_snapshot(write_snapshot(tmp_path / "snapshot", **wrong))
-
-
-def spreadsheet(path: Path, *found: tuple[Any, ...]) -> None:
-    book = openpyxl.Workbook()
-    for row in found:
-        book.worksheets[0].append(row)
-    book.save(path)
-
-
-def test_spreadsheets_that_are_wrong(tmp_path: Path) -> None:
-    def refused(message: str) -> None:
-        with pytest.raises(DatasetError, match=message):
-            build_spreadsheets(tmp_path)
-
-    scores, questions = tmp_path / "metadata.xlsx", tmp_path / "msu-bench.xlsx"
-    refused(r"metadata\.xlsx is missing")
-    scores.write_bytes(b"no spreadsheet")
-    refused(r"metadata\.xlsx cannot be read as a spreadsheet")
-    link = "https://musescore.com/user/1/scores/7"
-    spreadsheet(scores, ("Composer", "Title", "Link"), ("Bach", "Suite", link))
-    header = ("Link", "Level", "Question", "Answer")
-    spreadsheet(questions, header, (link, 5, "Which key?", "G major"))
-    refused(r"msu-bench\.xlsx, row 2: the level is 5")
-    spreadsheet(questions, header, (link + "8", 1, "Which key?", "G major"))
-    refused(r"row 2: metadata\.xlsx has no score https://musescore\.com")
-    spreadsheet(questions, header, (link, 1, "Which key?", None))
-    refused("row 2: a cell is empty")
 
 
 def test_damaged_scores_of_ones_own_stop_nothing_else(tmp_path: Path) -> None:
