@@ -72,7 +72,7 @@ def _person(name: str) -> dict[str, str]:
 
 
 NEEDED_FOR = {
-    "paper": "abc asking chat encoder human_labels judges modality n_prompts options pages pooling"
+    "paper": "abc asking chat encoder human_labels judges modality n_prompts options pages"
     " prompt protocol refinement_tokens regime shots strategy subset",
     "[validity](validity.md)": "content level stimulus twin",
     "[answers](answers.md)": "answer",

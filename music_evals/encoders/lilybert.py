@@ -1,14 +1,8 @@
 """Vectors of LilyPond texts, from a hidden layer of LilyBERT or of another text encoder.
 
-LilyBERT is a RoBERTa with 12 layers and 768 dimensions, trained on LilyPond code. There are two
-ways to make one vector of a text:
-
-- ``first_token``: the vector of the first token, from the first 512 tokens (LilyBench's published
-  metric code);
-- ``mean``: the mean over all tokens of the text, in chunks of 512 that do not overlap ("BMdataset:
-  A Musicologically Curated LilyPond Dataset").
-
-The 512 tokens of a chunk include the encoder's special tokens.
+LilyBERT is a RoBERTa with 12 layers and 768 dimensions, trained on LilyPond code. The vector of a
+text is that of its first token, with the first 512 tokens read, special tokens included, as in
+LilyBench's published metric code.
 
 Source: "Can LLMs understand LilyPond?" (arXiv 2606.08722), section 3.
 """
@@ -19,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,13 +26,10 @@ LAYER = 6
 MOST_CHARACTERS = 1_000_000
 """Characters of a text that are read; no score is longer."""
 
-Pooling = Literal["first_token", "mean"]
-POOLINGS: tuple[Pooling, ...] = get_args(Pooling)
-Vectors = dict[Pooling, NDArray[np.float32]]
-"""The vectors of one text, each of shape (d,)."""
+Vector = NDArray[np.float32]
+"""The vector of a text, of shape (d,)."""
 
-_MOST_TOKENS = 512  # of a chunk, with its special tokens
-_BATCH = 16  # chunks that the model reads at a time
+_MOST_TOKENS = 512  # of a text, with its special tokens
 # The files that vectors may depend on.
 _FILES = (
     ".json",
@@ -65,31 +56,28 @@ class Encoder:
     identity: str
     layer: int
     dimension: int  # length of a vector
-    most_tokens: int  # of a chunk, with its special tokens
+    most_tokens: int  # of a text, with its special tokens
     device: str
     cache: Path | None
     model: Any = field(repr=False)
     tokenizer: Any = field(repr=False)
 
-    def embed(
-        self, texts: Sequence[str], *, poolings: Sequence[Pooling] = POOLINGS
-    ) -> list[Vectors]:
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Embed texts without white space at their ends, as LilyBERT's authors do.
 
         Equal texts get equal vectors; a vector from the cache is the same to the bit.
 
         Args:
             texts: the texts; at most `MOST_CHARACTERS` of each are read.
-            poolings: the vectors to make.
 
         Returns:
-            The vectors of each text.
+            The vector of each text.
 
         Raises:
             EncoderError: the model's vectors are not finite.
 
         Example:
-            >>> load_encoder().embed([r"{ c'4 d' e' }"])[0]["mean"].shape  # doctest: +SKIP
+            >>> load_encoder().embed([r"{ c'4 d' e' }"])[0].shape  # doctest: +SKIP
             (768,)
         """
         # Halves of surrogate pairs, which no encoding can write, become "?".
@@ -97,71 +85,46 @@ class Encoder:
             text[:MOST_CHARACTERS].strip().encode("utf-8", "replace").decode("utf-8")
             for text in texts
         ]
-        vectors = {text: self._vectors(text, poolings) for text in dict.fromkeys(readable)}
+        vectors = {text: self._vector(text) for text in dict.fromkeys(readable)}
         return [vectors[text] for text in readable]
 
-    def _entry_name(self, pooling: Pooling, text: str) -> str:
+    def _entry_name(self, text: str) -> str:
         """Name of a vector in the cache."""
         digest = hashlib.sha256()
-        for part in (self.identity, pooling, text):
+        for part in (self.identity, text):
             content = part.encode()
             digest.update(b"%d:%b" % (len(content), content))
         key = digest.hexdigest()
         return f"{key[:2]}/{key}.f32"
 
-    def _vectors(self, text: str, poolings: Sequence[Pooling]) -> Vectors:
-        """The vectors of a text, from the cache as far as it has them undamaged."""
-        names = {pooling: self._entry_name(pooling, text) for pooling in poolings}
-        vectors: Vectors = {}
-        for pooling, name in names.items():
-            content = cache_get(self.cache, name, 4 * self.dimension) if self.cache else None
-            if content is not None:
-                vectors[pooling] = np.frombuffer(content, "<f4").astype(np.float32)
-        missing = names.keys() - vectors.keys()
-        computed = self._compute(text, poolings) if missing else {}
-        for pooling in missing:
-            vectors[pooling] = computed[pooling]
-            if self.cache:
-                cache_put(self.cache, names[pooling], computed[pooling].astype("<f4").tobytes())
-        return vectors
+    def _vector(self, text: str) -> Vector:
+        """The vector of a text, from the cache if that has it undamaged."""
+        if self.cache is None:
+            return self._compute(text)
+        name = self._entry_name(text)
+        content = cache_get(self.cache, name, 4 * self.dimension)
+        if content is not None:
+            return np.frombuffer(content, "<f4").astype(np.float32)
+        vector = self._compute(text)
+        cache_put(self.cache, name, vector.astype("<f4").tobytes())
+        return vector
 
-    def _compute(self, text: str, poolings: Sequence[Pooling]) -> Vectors:
-        """Embed a text; the vector over all tokens is that of the first chunk alone unless it is
-        asked for.
-        """
-        chunks = self.tokenizer(
-            [text],
-            truncation=True,
-            max_length=self.most_tokens,
-            return_overflowing_tokens="mean" in poolings,
-        )["input_ids"]
-        batches = [chunks[start : start + _BATCH] for start in range(0, len(chunks), _BATCH)]
-        heads, sums = zip(*map(self._run, batches), strict=True)
-        tokens = sum(map(len, chunks))
-        mean = np.concatenate(sums).sum(axis=0, dtype=np.float64) / tokens
-        return {"first_token": heads[0][0].copy(), "mean": mean.astype(np.float32)}
-
-    def _run(self, chunks: Sequence[list[int]]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Return the first token's vector of each chunk, and the sum over its tokens, both of shape
-        (chunks, d).
-        """
+    def _compute(self, text: str) -> Vector:
         import torch
-        from torch.nn.utils.rnn import pad_sequence
 
-        rows = [torch.tensor(chunk) for chunk in chunks]
-        padding = self.tokenizer.pad_token_id or 0
-        ids = pad_sequence(rows, batch_first=True, padding_value=padding).to(self.device)
-        mask = pad_sequence([*map(torch.ones_like, rows)], batch_first=True).to(self.device)
+        tokens = self.tokenizer(text, truncation=True, max_length=self.most_tokens)["input_ids"]
+        ids = torch.tensor([tokens], device=self.device)
         with torch.inference_mode():
-            output = self.model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
-            states = output.hidden_states[self.layer]
-            sums = (states * mask.unsqueeze(-1)).sum(dim=1)
-            first, total = states[:, 0].cpu().numpy(), sums.cpu().numpy()
-        if not np.isfinite(total).all():
+            output = self.model(
+                input_ids=ids, attention_mask=torch.ones_like(ids), output_hidden_states=True
+            )
+            states: Vector = output.hidden_states[self.layer][0].cpu().numpy()
+        if not np.isfinite(states).all():
             raise EncoderError(
                 f"encoder {self.name!r}: layer {self.layer} has values that are not finite"
             )
-        return first, total
+        vector: Vector = states[0].copy()
+        return vector
 
 
 def load_encoder(

@@ -39,7 +39,6 @@ from music_evals.datasets_builders.lilybench_generation.rows import (
     Description,
     PromptRow,
 )
-from music_evals.encoders.lilybert import Pooling
 from music_evals.evals.shared.declared_tasks import declared_task, question_metadata, samples_view
 from music_evals.evals.shared.parameters import check_lilypond, check_positive
 from music_evals.evals.shared.registration import task
@@ -81,8 +80,6 @@ class GenerationParameters:
             default.
         encoder: encoder for the Fréchet Music Distance, such as ``csc-unipd/lilybert``, or a
             folder; None for no distance.
-        pooling: how the vectors of a text's tokens become one: ``first_token``, as published, or
-            ``mean``.
         attempts: most replies of a model, which is sent LilyPond's errors after each that fails;
             the paper has 1.
         media: number of samples, from the first on, for which the log shows the first system and a
@@ -96,7 +93,6 @@ class GenerationParameters:
     n_prompts: int = FEW_PROMPTS
     reference: str | None = None
     encoder: str | None = None
-    pooling: Pooling = "first_token"
     attempts: int = 1
     media: int | Literal["all"] = SHOWN
     prompts: str | None = None
@@ -152,7 +148,6 @@ def generation(params: GenerationParameters) -> Task:
             params.reference,
             params.protocol,
             params.encoder,
-            params.pooling,
             pictures=params.media != 0,
         ),
         metric=metric,
@@ -169,7 +164,6 @@ def generation(params: GenerationParameters) -> Task:
             "prompts_drawn_from": drawn_from,
             "references": {reference.name: len(reference.ids) for reference in references},
             "encoder": encoder,
-            "pooling": params.pooling,
             "attempts": params.attempts,
         },
         is_like=not is_lilybench,

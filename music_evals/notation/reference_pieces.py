@@ -4,7 +4,7 @@ Source: Spanio et al., "Can LLMs understand LilyPond?" (arXiv 2606.08722), secti
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,7 @@ class ReferenceRow(TypedDict):
     `text` is what was compiled: self-contained and in the current syntax. `compiles` means exit
     status 0 and a MIDI file within 15 s of CPU time; `problem` says why a piece does not compile.
     Columns with ``paper_`` have descriptors of the protocol ``paper``, the others of ``strict``. An
-    undefined descriptor is null, and `undefined` says why. Embeddings are null if the dataset was
+    undefined descriptor is null, and `undefined` says why. The embedding is null if the dataset was
     built without an encoder.
     """
 
@@ -36,8 +36,7 @@ class ReferenceRow(TypedDict):
     paper_groove_consistency: float | None
     paper_scale_consistency: float | None
     undefined: str | None
-    embedding_first_token: list[float] | None
-    embedding_mean: list[float] | None
+    embedding: list[float] | None
     licence: str | None
 
 
@@ -70,12 +69,11 @@ class ReferenceSet:
         values = [[row[prefix + name] for name in DESCRIPTORS] for row in rows]
         return np.array(values, dtype=np.float64).reshape(len(rows), len(DESCRIPTORS))
 
-    def embeddings(self, pooling: Literal["first_token", "mean"]) -> npt.NDArray[np.float32] | None:
+    def embeddings(self) -> npt.NDArray[np.float32] | None:
         """The embeddings of all pieces, shape (n, d); None if the dataset was built without an
         encoder.
         """
-        rows: tuple[Any, ...] = self.rows
-        vectors = [row[f"embedding_{pooling}"] for row in rows]
+        vectors = [row["embedding"] for row in self.rows]
         if self.encoder is None or any(vector is None for vector in vectors):
             return None
         return np.array(vectors, dtype=np.float32)

@@ -7,7 +7,7 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
-from music_evals.encoders.lilybert import Encoder, EncoderError, Pooling, load_encoder
+from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
 from music_evals.notation.cache import cache_folder
 from music_evals.notation.lilypond.copies import CopyIndex
 from music_evals.notation.reference_pieces import ReferenceSet
@@ -65,7 +65,7 @@ def shared_encoder(name: str) -> Encoder:
 
 
 def embedded_reference(
-    reference: ReferenceSet, encoder: str, identity: str, pooling: Pooling
+    reference: ReferenceSet, encoder: str, identity: str
 ) -> npt.NDArray[np.float64]:
     """The embeddings of a reference set, shape (pieces, dimension), by the encoder of this
     identity.
@@ -73,12 +73,11 @@ def embedded_reference(
     They come from the dataset, or are computed if it has none; EncoderError if `encoder` has
     another identity by now.
     """
-    if reference.encoder == identity and (stored := reference.embeddings(pooling)) is not None:
+    if reference.encoder == identity and (stored := reference.embeddings()) is not None:
         return np.asarray(stored, dtype=np.float64)
     loaded = shared_encoder(encoder)
     if loaded.identity != identity:
         raise EncoderError(
             f"the pieces were embedded by {identity}, and {encoder} names {loaded.identity} now"
         )
-    vectors = loaded.embed(reference.texts, poolings=(pooling,))
-    return np.array([vector[pooling] for vector in vectors], dtype=np.float64)
+    return np.array(loaded.embed(reference.texts), dtype=np.float64)

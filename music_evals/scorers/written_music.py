@@ -19,7 +19,7 @@ import numpy as np
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.encoders.lilybert import EncoderError, Pooling
+from music_evals.encoders.lilybert import EncoderError
 from music_evals.notation.lilypond.copies import NEAR_COPY, music_words
 from music_evals.notation.midi.descriptors import Protocol
 from music_evals.notation.reference_pieces import ReferenceSet
@@ -107,7 +107,6 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
         reference: str | None = None,
         protocol: Protocol = "strict",
         encoder: str | None = None,
-        pooling: Pooling = "first_token",
         attempt: int | None = None,
         pictures: bool = True,
     ) -> Scorer:
@@ -122,7 +121,6 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                 of pieces and references.
             encoder: for the Fréchet Music Distance, by its name on the Hub or its folder; None for
                 no distance.
-            pooling: how the vectors of a text's tokens become one.
             attempt: which attempt counts, from 1; None for the last one made.
             pictures: whether the explanation shows the first system and a piano roll.
 
@@ -140,7 +138,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                 problem = f"the reply was cut at the limit of tokens; {problem}"
             identity = vector = None
             if encoder and judged["code"] and is_embedded(judged["code"], protocol):
-                identity, vector = await workbench.vector_of(state, judged, encoder, pooling)
+                identity, vector = await workbench.vector_of(state, judged, encoder)
             nearest = await anyio.to_thread.run_sync(
                 pieces.nearest, judged["code"], dataset, reference
             )
@@ -155,7 +153,6 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "reference": reference,
                     "protocol": protocol,
                     "encoder": encoder,
-                    "pooling": pooling,
                     "attempts": compiled,
                     "descriptors": judged["descriptors"].get(protocol, {}),
                     "undefined": judged["undefined"].get(protocol, {}),
@@ -242,12 +239,12 @@ def _distances(pieces: ReferencePieces, written: Pieces) -> Figures:
 
 def _frechet(pieces: Pieces, reference: ReferenceSet) -> Estimates:
     """The distances to a reference set; empty if they are not defined."""
-    encoder, pooling, protocol = (pieces[0][name] for name in ("encoder", "pooling", "protocol"))
+    encoder, protocol = pieces[0]["encoder"], pieces[0]["protocol"]
     with_vectors = embedded(pieces)
     identity = with_vectors[0]["embedded_by"]
     counted = [is_embedded(text, protocol) for text in reference.texts]
     try:
-        real: Floats = embedded_reference(reference, encoder, identity, pooling)[counted]
+        real: Floats = embedded_reference(reference, encoder, identity)[counted]
     except EncoderError as error:
         _log.warning("No Fréchet Music Distance to %s: %s", reference.name, error)
         return {}

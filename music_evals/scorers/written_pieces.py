@@ -12,11 +12,10 @@ from pathlib import PurePath
 import anyio
 import anyio.to_thread
 import numpy as np
-import numpy.typing as npt
 from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.solver import TaskState
 
-from music_evals.encoders.lilybert import Pooling
+from music_evals.encoders.lilybert import Vector
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.midi.descriptors import Protocol
 from music_evals.scorers.readers.pieces import Piece, examine
@@ -25,8 +24,6 @@ from music_evals.scorers.scores import setting_up
 
 STORE = "written_pieces"  # key of the pieces in a sample's store
 LEAST_EMBEDDED = 40  # characters of a text that the published code embeds
-
-Vector = npt.NDArray[np.float32]
 
 
 class Workbench:
@@ -64,24 +61,23 @@ class Workbench:
         state.store.set(STORE, pieces)
         return pieces
 
-    async def vector_of(
-        self, state: TaskState, piece: Piece, encoder: str, pooling: Pooling
-    ) -> tuple[str, str]:
+    async def vector_of(self, state: TaskState, piece: Piece, encoder: str) -> tuple[str, str]:
         """Return the identity of an encoder and its vector of a piece of a sample, which is stored
         in the sample.
 
         A vector in the log is used as it is, so that scoring again needs no encoder.
         """
-        if stored := stored_embedding(piece, encoder, pooling):
+        if stored := stored_embedding(piece, encoder):
             return stored
         with setting_up():
             loaded = await anyio.to_thread.run_sync(shared_encoder, encoder)
-        embed = partial(loaded.embed, [piece["code"]], poolings=(pooling,))
-        (vectors,) = await anyio.to_thread.run_sync(embed, limiter=self._embedding)
-        vector = base64.b64encode(vectors[pooling].astype("<f4").tobytes()).decode()
-        piece["embeddings"][f"{loaded.identity}, {pooling}"] = vector
+        (vector,) = await anyio.to_thread.run_sync(
+            loaded.embed, [piece["code"]], limiter=self._embedding
+        )
+        text = base64.b64encode(vector.astype("<f4").tobytes()).decode()
+        piece["embeddings"][loaded.identity] = text
         state.store.set(STORE, state.store.get(STORE))
-        return loaded.identity, vector
+        return loaded.identity, text
 
 
 def is_embedded(text: str, protocol: Protocol) -> bool:
@@ -101,20 +97,19 @@ def decoded(text: str) -> Vector:
     return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4")
 
 
-def stored_embedding(piece: Piece, encoder: str, pooling: Pooling) -> tuple[str, str] | None:
+def stored_embedding(piece: Piece, encoder: str) -> tuple[str, str] | None:
     """Return the identity of an encoder, given by name or folder, and its stored embedding of a
     piece, or None.
 
     Example:
-        >>> piece = {"embeddings": {"csc-unipd/lilybert@1a2b, layer 6, mean": "AACAPwAAAMA="}}
-        >>> stored_embedding(piece, "csc-unipd/lilybert", "mean")
+        >>> piece = {"embeddings": {"csc-unipd/lilybert@1a2b, layer 6": "AACAPwAAAMA="}}
+        >>> stored_embedding(piece, "csc-unipd/lilybert")
         ('csc-unipd/lilybert@1a2b, layer 6', 'AACAPwAAAMA=')
     """
     # An encoder's identity begins with its name on the Hub, or with the name of its folder, then
     # its revision.
     begins = (f"{encoder.partition('@')[0]}@", f"{PurePath(encoder).name}@")
-    for name, vector in piece["embeddings"].items():
-        identity = name.removesuffix(f", {pooling}")
-        if identity != name and identity.startswith(begins):
+    for identity, vector in piece["embeddings"].items():
+        if identity.startswith(begins):
             return identity, vector
     return None

@@ -51,51 +51,34 @@ def encoder(folder: Path) -> Encoder:
     return load_encoder(str(folder), device="cpu")
 
 
-def expected(
-    folder: Path, text: str, layer: int = 6, limit: int = 512
-) -> dict[str, NDArray[np.float32]]:
-    """Both vectors of a text; the tokenizer itself truncates and cuts."""
+def expected(folder: Path, text: str, layer: int = 6, limit: int = 512) -> NDArray[np.float32]:
+    """The vector of a text; the tokenizer itself truncates."""
     tokenizer, model = (
         AutoTokenizer.from_pretrained(folder),
         AutoModel.from_pretrained(folder).eval(),
     )
-
-    def states(ids: list[int]) -> torch.Tensor:
-        with torch.no_grad():
-            return model(torch.tensor([ids]), output_hidden_states=True).hidden_states[layer][0]
-
-    truncated = tokenizer(text, truncation=True, max_length=limit)["input_ids"]
-    cut = tokenizer(text, truncation=True, max_length=limit, return_overflowing_tokens=True)[
-        "input_ids"
-    ]
-    every = torch.cat([states(ids) for ids in cut])
-    return {"first_token": states(truncated)[0].numpy(), "mean": every.mean(dim=0).numpy()}
+    ids = tokenizer(text, truncation=True, max_length=limit)["input_ids"]
+    with torch.no_grad():
+        states = model(torch.tensor([ids]), output_hidden_states=True).hidden_states[layer][0]
+    vector: NDArray[np.float32] = states[0].numpy()
+    return vector
 
 
 def assert_close(vectors: Any, expected: Any) -> None:
-    for pooling in ("first_token", "mean"):
-        assert vectors[pooling].dtype == np.float32
-        np.testing.assert_allclose(vectors[pooling], expected[pooling], atol=1e-5)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
-def test_vectors_are_those_of_transformers_alone(
-    folder: Path, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_vectors_are_those_of_transformers_alone(folder: Path, encoder: Encoder) -> None:
     tokens = [len(encoder.tokenizer.encode(text)) for text in TEXTS]
     assert min(tokens) == 2
     assert max(tokens) > 2 * 512
-    together = encoder.embed(TEXTS)
-    monkeypatch.setattr("music_evals.encoders.lilybert._BATCH", 3)
-    vectors = encoder.embed(TEXTS)
-    for text, vector, other in zip(TEXTS, vectors, together, strict=True):
-        assert_close(vector, other)
+    for text, vector in zip(TEXTS, encoder.embed(TEXTS), strict=True):
         assert_close(vector, expected(folder, text))
     for layer in (0, 1, 8):  # the layers above are left out
         other = load_encoder(folder, layer=layer, device="cpu")
         assert_close(other.embed([SHORT])[0], expected(folder, SHORT, layer))
         assert len(other.model.encoder.layer) == max(layer, 1)
-    # The mean goes on where the first chunk ends.
-    assert np.abs(vectors[1]["mean"] - vectors[4]["mean"]).max() > 0.01
 
 
 @pytest.mark.parametrize(
@@ -122,18 +105,12 @@ def test_other_encoders(folder: Path, tmp_path: Path, config: Any, model: Any) -
     assert_close(encoder.embed([SHORT, OTHER])[1], expected(tmp_path, OTHER, 2, limit=40))
 
 
-def test_equal_texts_and_needless_chunks_are_not_read(
-    encoder: Encoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_equal_texts_are_read_once(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = watch(encoder, monkeypatch)
     vectors = encoder.embed([SHORT, OTHER, SHORT])
-    assert vectors[0]["mean"].tobytes() == vectors[2]["mean"].tobytes()
+    assert vectors[0].tobytes() == vectors[2].tobytes()
     assert encoder.embed([]) == []
     assert sum(seen) == 2
-    (vector, _) = encoder.embed([LONG, SHORT], poolings=["first_token"])
-    assert (sum(seen), set(vector)) == (4, {"first_token"}), "one chunk per text"
-    encoder.embed([LONG])
-    assert sum(seen) - 4 == len(encoder.tokenizer.encode(LONG, add_special_tokens=False)) // 510 + 1
 
 
 def test_odd_texts(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,28 +126,24 @@ def test_kept_vectors_are_taken_without_the_model(
     encoder = load_encoder(folder, device="cpu", cache=tmp_path)
     first = encoder.embed(TEXTS)
     paths = set(tmp_path.glob("??/*.f32"))
-    assert len(paths) == 2 * len(TEXTS)
+    assert len(paths) == len(TEXTS)
     assert not list(tmp_path.rglob("*.part"))
     again = load_encoder(folder, device="cpu", cache=tmp_path)
     seen = watch(again, monkeypatch)
     for old, new in zip(first, again.embed(TEXTS), strict=True):
-        for pooling in old:
-            assert old[pooling].tobytes() == new[pooling].tobytes()
+        assert old.tobytes() == new.tobytes()
     assert seen == []
-    # One pooling is cached without the other, and another layer is another encoder.
-    (head,) = encoder.embed([SHORT + OTHER], poolings=["first_token"])
+    # Another layer is another encoder.
+    (vector,) = encoder.embed([SHORT + OTHER])
     (path,) = set(tmp_path.glob("??/*.f32")) - paths
     content = path.read_bytes()
-    (both,) = encoder.embed([SHORT + OTHER])
-    assert (
-        both["first_token"].tobytes() == head["first_token"].tobytes() == content[32:]
-    )  # behind a checksum
+    assert vector.tobytes() == content[32:]  # behind a checksum
     for damaged in (b"", content[:-20], content + b"1", np.full(32, np.nan, np.float32).tobytes()):
         path.write_bytes(damaged)
-        assert_close(encoder.embed([SHORT + OTHER])[0], both)
+        assert_close(encoder.embed([SHORT + OTHER])[0], vector)
         assert path.read_bytes() == content
     other = load_encoder(folder, layer=5, device="cpu", cache=tmp_path)
-    assert np.abs(other.embed([SHORT])[0]["mean"] - first[0]["mean"]).max() > 0.01
+    assert np.abs(other.embed([SHORT])[0] - first[0]).max() > 0.01
 
 
 def test_identity_tells_weights_apart_and_hides_the_path(
@@ -276,13 +249,13 @@ def test_damaged_and_other_models(folder: Path, tmp_path: Path) -> None:
 
 
 def watch(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Note how many chunks the model reads at each call."""
+    """Note how many texts the model reads at each call."""
     seen: list[int] = []
     forward = encoder.model.forward
 
-    def count_chunks(**options: Any) -> Any:
+    def count_texts(**options: Any) -> Any:
         seen.append(len(options["input_ids"]))
         return forward(**options)
 
-    monkeypatch.setattr(encoder.model, "forward", count_chunks)
+    monkeypatch.setattr(encoder.model, "forward", count_texts)
     return seen

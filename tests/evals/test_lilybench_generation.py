@@ -188,7 +188,7 @@ def test_the_papers_rules_count_what_compiles_and_what_is_embedded(
     references = load_references(str(dataset), "music21-test")[0]
     loaded = load_encoder(str(encoder))
     real, made = (
-        np.array([one["first_token"] for one in loaded.embed(texts, poolings=("first_token",))])
+        np.array(loaded.embed(texts))
         for texts in (
             references.texts,
             [writing.published_text(writing.published_code(one)) for one in replies[:3]],
@@ -235,11 +235,7 @@ def test_the_log_tells_what_ran_and_what_is_undefined(played: EvalLog) -> None:
     told = played.eval.metadata or {}
     assert told["references"] == {"music21-test": 12, "music21-other": 12}
     assert told["encoder"].startswith("tiny@sha256:")
-    assert {told[name] for name in ("regime", "protocol", "pooling")} == {
-        "zero",
-        "strict",
-        "first_token",
-    }
+    assert {told[name] for name in ("regime", "protocol")} == {"zero", "strict"}
     assert "music21-test/fmd_infinity" not in figures(played), "50 pieces are needed to extrapolate"
     assert not any(map(math.isnan, figures(played).values()))
 

@@ -184,7 +184,7 @@ def _scored(scorer: Scorer, reply: str, right: str, sample: dict[str, Any]) -> l
     )
     score = asyncio.run(scorer(state, Target(right)))
     assert score is not None
-    left_out = ("dataset", "embedding", "embedded_by", "encoder", "pooling", "reference")
+    left_out = ("dataset", "embedding", "embedded_by", "encoder", "reference")
     metadata = {
         name: value for name, value in (score.metadata or {}).items() if name not in left_out
     }

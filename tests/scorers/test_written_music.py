@@ -78,11 +78,7 @@ def test_narrow_but_well_formed_pieces_are_alike_in_descriptors_and_far_in_embed
 
     def distance(other: ReferenceSet) -> float:
         first, second = (
-            np.array(
-                [vector["mean"] for vector in encoder.embed(one.texts, poolings=("mean",))],
-                dtype=float,
-            )
-            for one in (editions, other)
+            np.array(encoder.embed(one.texts), dtype=float) for one in (editions, other)
         )
         return frechet_distance(first, second)
 

@@ -226,17 +226,15 @@ def measure(
                 "paper_groove_consistency": values.get(f"{PAPER}groove_consistency"),
                 "paper_scale_consistency": values.get(f"{PAPER}scale_consistency"),
                 "undefined": undefined,
-                "embedding_first_token": None,
-                "embedding_mean": None,
+                "embedding": None,
                 "licence": score.licence,
             }
         )
         on_score()
     if encoder is not None:
         embeddings = encoder.embed([score.text for score in scores])
-        for row, vectors in zip(references, embeddings, strict=True):
-            row["embedding_first_token"] = vectors["first_token"].tolist()
-            row["embedding_mean"] = vectors["mean"].tolist()
+        for row, vector in zip(references, embeddings, strict=True):
+            row["embedding"] = vector.tolist()
     return references
 
 

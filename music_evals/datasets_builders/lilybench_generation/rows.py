@@ -11,7 +11,7 @@ from music_evals.datasets_builders.dataset_io import Text, features_of
 from music_evals.notation.reference_pieces import ReferenceRow
 
 NAME = "lilybench_generation"
-VERSION = "3.0.0"
+VERSION = "4.0.0"
 DEFAULT_SEED = 1234  # the seed of the paper's prompt bank
 ENCODER = "encoder"  # key of the encoder's identity in `Provenance.made_with`
 
@@ -118,7 +118,7 @@ FEATURES = {
     WORKS: features_of(WorkRow),
     **dict.fromkeys(
         REFERENCES,
-        features_of(ReferenceRow, embedding_first_token="vector", embedding_mean="vector"),
+        features_of(ReferenceRow, embedding="vector"),
     ),
 }
 """Config → declared columns."""

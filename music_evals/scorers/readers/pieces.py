@@ -25,7 +25,7 @@ class Piece(TypedDict):
       may compile without.
     - `descriptors` are MusPy's by protocol; `undefined` says why one has no value.
     - In Base64 are `midi`, a file; `pictures`, PNG files of the engraved first `system` and the
-      piano `roll`; and `embeddings`, little-endian 32-bit numbers by encoder and pooling. `undrawn`
+      piano `roll`; and `embeddings`, little-endian 32-bit numbers by encoder. `undrawn`
       says why a picture failed.
     """
 

@@ -369,12 +369,9 @@ def test_references_hold_what_describing_and_embedding_them_gives(
     loaded = load_encoder(encoder)
     assert references.encoder == loaded.identity
     vectors = loaded.embed(references.texts)
-    for pooling in ("first_token", "mean"):
-        embedded = references.embeddings(pooling)
-        assert embedded is not None
-        np.testing.assert_allclose(
-            embedded, [vector[pooling] for vector in vectors], rtol=0, atol=1e-5
-        )
+    embedded = references.embeddings()
+    assert embedded is not None
+    np.testing.assert_allclose(embedded, vectors, rtol=0, atol=1e-5)
 
 
 def test_every_config_loads(written: str, tmp_path: Path) -> None:
@@ -447,7 +444,7 @@ def test_the_default_dataset_needs_no_source(
         row["work"] for row in load_references(str(tmp_path / "out"), "music21-test")[0].rows
     } == held_out
     references = load_references(str(tmp_path / "out"), "music21-other")[0]
-    assert (references.encoder, references.embeddings("mean")) == (None, None)
+    assert (references.encoder, references.embeddings()) == (None, None)
     assert "Not the published benchmark" in (tmp_path / "out" / "README.md").read_text(
         encoding="utf-8"
     )
