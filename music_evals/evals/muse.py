@@ -7,8 +7,7 @@ https://arxiv.org/abs/2510.22455
 inspect eval evals/muse.py --model baseline/reader
 inspect eval evals/muse.py@syncopation --model openai/gpt-4o-audio-preview \
   -T modality=audio -T strategy=cot
-inspect eval evals/muse.py --model vllm/Qwen/Qwen2.5-7B-Instruct \
-  -T strategy=logiclm -T structured_output=true
+inspect eval evals/muse.py --model vllm/Qwen/Qwen2.5-7B-Instruct -T strategy=logiclm
 inspect eval evals/muse.py@chord_quality --model google/gemini-2.5-pro \
   -T dataset=published -T modality=audio
 """
@@ -102,7 +101,6 @@ class MuseParameters:
         media: number of samples, from the first on, for which the log shows piano roll and sound;
             or ``all``.
         prompts: a TOML file with other wording, see ``prompts.toml`` in the benchmark's folder.
-        structured_output: (logiclm) have the server constrain the symbolic lines to their schema.
         refinement_tokens: (logiclm) most tokens of a refinement, by default as in the paper;
             reasoning needs more.
     """
@@ -118,27 +116,19 @@ class MuseParameters:
     seed: int = 0
     media: int | Literal["all"] = SHOWN
     prompts: str | None = None
-    structured_output: bool = False
     refinement_tokens: int = REFINEMENT_TOKENS
 
     def __post_init__(self) -> None:
         """Check that the parameters fit together."""
         check_positive(refinement_tokens=self.refinement_tokens)
         is_logiclm = self.strategy == "logiclm"
-        is_limited = self.refinement_tokens != REFINEMENT_TOKENS
-        has_options = self.structured_output or is_limited
-        if has_options and not is_logiclm:
+        if self.refinement_tokens != REFINEMENT_TOKENS and not is_logiclm:
             raise ValueError(
-                "structured_output and refinement_tokens belong to strategy=logiclm; strategy is "
-                f"{self.strategy}"
+                f"refinement_tokens belongs to strategy=logiclm; strategy is {self.strategy}"
             )
         if is_logiclm and self.chat == "continued":
             raise ValueError(
                 "chat=continued is valid with strategy=standalone and cot, not with logiclm"
-            )
-        if self.structured_output and is_limited:
-            raise ValueError(
-                "structured_output has no limit as refinement_tokens sets it, which would cut lines"
             )
 
 
@@ -273,7 +263,7 @@ def trials_task(
     random.Random(params.seed).shuffle(rows)
     solver, scorers, metric = reply(), [final_answer()], None
     if symbolic:
-        solver = logiclm(symbolic, followup, params.structured_output, params.refinement_tokens)
+        solver = logiclm(symbolic, followup, params.refinement_tokens)
         scorers, metric = [solver_decision(), final_answer()], "solver_decision/accuracy"
     return declared_task(
         params,
@@ -287,7 +277,6 @@ def trials_task(
         floors={"": floors_of(origin, trials.name, {"test": rows})},
         shuffled=True,
         metric=metric,
-        constrained=params.structured_output,
         reasons=params.strategy == "cot",
     )
 

@@ -1,5 +1,5 @@
-"""Refuses a task before its first sample if the provider cannot send sound, images, PDFs or
-constraints.
+"""Refuses a task before its first sample if the provider cannot send sound, images, PDFs or a
+schema of the answer.
 
 ``providers.toml`` says what providers send. Whether a model can use it is known to the server only,
 which answers the first sample with an error.
@@ -165,15 +165,8 @@ def _has_template(model: Model) -> bool:
     )
 
 
-def check_abilities(
-    model: Model,
-    messages: list[ChatMessage],
-    *,
-    constrained: bool = False,
-    form: str = "text",
-) -> None:
-    """Raise an AbilityError if a model's provider cannot send a sample's messages or constrained
-    text.
+def check_abilities(model: Model, messages: list[ChatMessage], form: str = "text") -> None:
+    """Raise an AbilityError if a model's provider cannot send a sample's messages.
 
     `form` is the form of answers, see `check_answer_form`.
     """
@@ -191,12 +184,6 @@ def check_abilities(
         _refuse(
             f"{model} cannot be asked in several messages: the provider {provider!r} sends one "
             "text. Ask for probabilities (-T answer=likelihood), or take the provider of chats"
-        )
-    constraining = PROVIDERS["constraining"]
-    if constrained and provider not in constraining:
-        _refuse(
-            "structured_output needs a server that takes 'structured_outputs', such as vLLM, by "
-            f"one of the providers {', '.join(constraining)}; the model's provider is {provider!r}"
         )
 
 

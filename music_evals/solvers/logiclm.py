@@ -31,14 +31,11 @@ from inspect_ai.tool import ToolCall, ToolDef
 from inspect_ai.util import span
 
 from music_evals.scorers.readers.cleaning import clean_reply
-from music_evals.solvers.abilities import check_abilities
 from music_evals.solvers.symbolic.music import SymbolicSolver
 from music_evals.solvers.symbolic.schema import MAX_CHARACTERS, ErrorKind, FormulationError
 
 MAX_REFINEMENTS = 2  # rounds to repair a formulation that fails the validation
-REFINEMENT_TOKENS = (
-    256  # per refinement; constrained decoding has no such limit, as it would cut a line
-)
+REFINEMENT_TOKENS = 256  # per refinement
 MAX_ECHO = 4_000  # characters of a refused output that the refinement chat shows again
 # key of the attempts in a sample's metadata, dictionaries with the fields of `Attempt`
 ATTEMPTS = "formulation"
@@ -61,7 +58,6 @@ class Attempt:
 def logiclm(
     symbolic: SymbolicSolver,
     prompts: Mapping[str, str],
-    structured_output: bool = False,
     refinement_tokens: int = REFINEMENT_TOKENS,
 ) -> Solver:
     """Ask for symbolic lines, have a deterministic solver decide, then ask for the answer.
@@ -73,25 +69,14 @@ def logiclm(
         symbolic: the deterministic solver, with its schema.
         prompts: texts ``refine`` ($output, $kind, $message, $template, $constraints), ``final``
             ($finding, and other entries of `prompts`), ``decided`` and ``undecided`` ($result).
-        structured_output: constrain the formulation to the schema while decoding (on servers such
-            as vLLM).
         refinement_tokens: most tokens of a refinement.
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        check_abilities(get_model(), state.messages, constrained=structured_output)
-        schema, identifiers = symbolic.schema, state.metadata["identifiers"]
-        constraint = (
-            {"structured_outputs": {"regex": schema.pattern(identifiers)}}
-            if structured_output
-            else None
-        )
-        limit = None if structured_output else refinement_tokens
         refinement = GenerateConfig(
-            temperature=0.0, top_p=1.0, top_k=1, extra_body=constraint, max_tokens=limit
+            temperature=0.0, top_p=1.0, top_k=1, max_tokens=refinement_tokens
         )
-        first = GenerateConfig(extra_body=constraint)
-        trial = _Trial(symbolic, state, prompts, identifiers, first, refinement)
+        trial = _Trial(symbolic, state, prompts, state.metadata["identifiers"], refinement)
         await trial.formulate()
         closing = {"asks": {"answer_type": "choice"}} if trial.question_metadata else None
         state.messages.append(ChatMessageUser(content=trial.closing_question(), metadata=closing))
@@ -112,7 +97,6 @@ class _Trial:
     state: TaskState
     prompts: Mapping[str, str]
     identifiers: list[str]
-    first_config: GenerateConfig
     refinement_config: GenerateConfig
     attempts: list[Attempt] = field(default_factory=list)
 
@@ -122,7 +106,7 @@ class _Trial:
         )
 
     async def formulate(self) -> None:
-        output = await get_model().generate(self.state.messages, config=self.first_config)
+        output = await get_model().generate(self.state.messages)
         self.state.output = output
         self.state.messages.append(output.message)
         await self._call_solver(_lines(output))

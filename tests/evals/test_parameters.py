@@ -15,17 +15,12 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
         ({"modality": "sheet"}, "modality='sheet' is not valid; valid values are: midi, audio"),
         ({"shots": 2}, "valid values are: zero, few"),
         ({"seed": "x"}, "seed='x' is not valid; a value of type int is needed"),
-        ({"structured_output": True}, "belong to strategy=logiclm"),
-        ({"refinement_tokens": 99}, "belong to strategy=logiclm"),
+        ({"refinement_tokens": 99}, "belongs to strategy=logiclm"),
         (
             {"strategy": "logiclm", "refinement_tokens": 0},
             "refinement_tokens=0 is not valid; a number above 0",
         ),
         ({"strategy": "logiclm", "refinement_tokens": "512"}, "a value of type int is needed"),
-        (
-            {"strategy": "logiclm", "refinement_tokens": 99, "structured_output": True},
-            "has no limit",
-        ),
         ({"prompts": "nowhere.toml"}, "cannot be read as TOML"),
         ({"dataset": "nowhere"}, "does not exist"),
     ],

@@ -43,12 +43,6 @@ def model_called(name: str, address: str | None = None) -> Any:
         ("hf/m", msu.visual, {"dataset": MSU, "content": "title"}, None),
         ("none/none", muse.syncopation, {}, "no model is named"),
         ("hf/m", muse.syncopation, {"strategy": "logiclm"}, None),
-        (
-            "hf/m",
-            muse.syncopation,
-            {"strategy": "logiclm", "structured_output": True},
-            "model's provider is 'hf'",
-        ),
     ],
 )
 def test_what_a_provider_cannot_ask_is_refused(

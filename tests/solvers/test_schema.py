@@ -1,6 +1,5 @@
 """The strict validation of symbolic lines, on the kinds of output that models produce."""
 
-import re
 import tomllib
 from pathlib import Path
 
@@ -52,18 +51,9 @@ def test_good_rhythms_are_read(text: str, lists: list[list[int]]) -> None:
 
 @settings(max_examples=30)
 @given(st.lists(st.lists(st.integers(0, 127), min_size=1, max_size=128), min_size=2, max_size=2))
-def test_what_is_written_is_read_back_and_matches_the_pattern(lists: list[list[int]]) -> None:
+def test_what_is_written_is_read_back(lists: list[list[int]]) -> None:
     text = MELODY.write(TWO, lists)
     assert MELODY.parse(text, TWO) == lists
-    assert re.fullmatch(MELODY.pattern(TWO), text)
-
-
-@settings(max_examples=30)
-@given(st.from_regex(RHYTHM.pattern(ONE), fullmatch=True))
-def test_whatever_matches_the_pattern_is_valid(text: str) -> None:
-    (slots,) = RHYTHM.parse(text, ONE)
-    assert 1 <= len(slots) <= 64
-    assert all(1 <= slot <= 32 for slot in slots)
 
 
 @given(st.text(max_size=300))

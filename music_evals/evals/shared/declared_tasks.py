@@ -108,7 +108,6 @@ def declared_task(
     is_like: bool = False,
     shuffled: bool = False,
     metric: str | None = None,
-    constrained: bool = False,
     own_noise: bool = False,
     reasons: bool = False,
 ) -> Task:
@@ -129,7 +128,6 @@ def declared_task(
         shuffled: whether the samples are in another order than the dataset's.
         metric: the main metric, ``SCORER/METRIC``, if it is not the one that the benchmark
             declares.
-        constrained: whether the server constrains the model's text.
         own_noise: whether noise is as long and loud as the clip that it replaces, and not as the
             median clip.
         reasons: whether the model is to reason ahead of its answer.
@@ -163,7 +161,7 @@ def declared_task(
         metric = "chat_answers/accuracy"
     if samples and (model := model_at_hand()):
         open_door(model)  # ahead of the log's header
-        check_abilities(model, messages_of(samples[0]), constrained=constrained, form=form)
+        check_abilities(model, messages_of(samples[0]), form)
     if limit_media(samples, getattr(params, "media", 0)):
         solver = with_media(solver)
     counts = Counter(sample.id for sample in samples)

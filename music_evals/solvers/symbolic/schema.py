@@ -141,20 +141,6 @@ class Schema:
                 )
         return functor, identifier.strip(), numbers
 
-    def pattern(self, identifiers: Sequence[str]) -> str:
-        """A regular expression for exactly the valid, non-empty formulations, to constrain decoding
-        with.
-
-        It has no look-around or back-references, as grammar-constrained decoders accept.
-        """
-        # Longest first: a matcher that takes the first alternative then still reads "12" as twelve.
-        number = f"({'|'.join(map(str, range(self.highest, self.lowest - 1, -1)))})"
-        return "\n".join(
-            rf"{self.functor}\({re.escape(identifier)}, \[{number}(, "
-            rf"{number}){{0,{self.longest - 1}}}\]\)"
-            for identifier in identifiers
-        )
-
 
 def _shown(text: str) -> str:
     """The text in quotes; of a long text both ends, because the error is often at the second."""
