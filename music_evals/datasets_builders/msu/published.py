@@ -144,15 +144,12 @@ def _rows(folder: Path, config: str) -> Iterator[Mapping[str, Any]]:
             raise DatasetError(f"{path} cannot be read as Parquet: {error}") from error
 
 
-def _is_filled(value: Any) -> bool:
-    return value is not None and str(value).strip() != ""
-
-
 def _text(row: Mapping[str, Any], name: str, place: str) -> str:
     value = row.get(name)
-    if not _is_filled(value):
+    text = "" if value is None else str(value).strip()
+    if not text:
         raise DatasetError(f"{place}: {name} is empty")
-    return str(value).strip()
+    return text
 
 
 def _level(value: Any, place: str) -> int:

@@ -137,10 +137,11 @@ def score_task(
         raise ValueError(
             f"{params.dataset} has no rows of {name} under protocol='{params.protocol}'"
         )
-    fitting = _fitting(rows, params.max_score_tokens)
+    longest = params.max_score_tokens
+    fitting = [row for row in rows if longest is None or score_tokens(row) <= longest]
     if not fitting:
         raise ValueError(
-            f"max_score_tokens={params.max_score_tokens} leaves no row of {name} in "
+            f"max_score_tokens={longest} leaves no row of {name} in "
             f"{params.dataset}; its shortest score is estimated at {min(map(score_tokens, rows))} "
             "tokens"
         )
@@ -185,10 +186,6 @@ def _token_limit(name: TaskName, params: ScoreTaskParameters) -> int:
     """
     is_list = FORMS[name] == "measures" and params.protocol == "strict"
     return max(MAX_TOKENS[params.strategy], MAX_MEASURES if is_list else 0)
-
-
-def _fitting(rows: list[TaskRow], longest: int | None) -> list[TaskRow]:
-    return rows if longest is None else [row for row in rows if score_tokens(row) <= longest]
 
 
 def _texts_before_errors(
