@@ -1,0 +1,355 @@
+"""The audit of a dataset: what guessers earn without the music, and the floors that follow from it.
+
+A guesser never learns from the questions that it is tried on. It learns from questions of another
+seed, or from four fifths of a dataset's groups (pieces, works) for the last fifth.
+
+The provenance of a dataset has floors by form of question, so that a run on a part of the questions
+has its own floors:
+
+- *chance*: guessing among the options, or among the answers to the questions of the form;
+- *majority*: the best constant. It is the place, the option or the answer that is right most often
+  in the questions of the form on all other groups, at any number of questions. It counts as chance
+  where it earns less;
+- *blind*: the best guesser that sees the question and its options. It is chosen on the other folds,
+  and counts as chance unless it beats chance there by two standard errors;
+- *letters* and *bar lines*: guessers that read music, where they answer all questions.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from scipy.stats import binomtest
+
+from music_evals import benchmarks
+from music_evals.datasets_builders.dataset_io.provenance import DatasetError, Floors, data_file
+from music_evals.datasets_builders.questions.guessers import GUESSERS, Sees, note_views
+from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of, vocabularies
+from music_evals.notation.grouping import group_by
+
+SURE = 0.9999
+"""Confidence of the interval of a guesser that counts as above a floor."""
+MIDI_TEXT = "midi_text"
+"""What the names of columns with the notes of a stimulus begin with."""
+
+_FOLDS = 5
+_EXAMPLES = ("dev", "fewshot")
+_ONE_SET = ("train", "validation", "test")
+_ERRORS = 2  # standard errors by which a guesser must beat chance
+
+Array = NDArray[np.float64]
+Forms = dict[str, dict[str, float]]
+"""Form → ``questions``, their number, and the floors."""
+
+
+class Share(NamedTuple):
+    """The share of questions that a guesser answers."""
+
+    guesser: str
+    value: float  # from 0 to 1
+    n: int  # number of questions, where two languages of one question count once
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Wilson's interval of the share."""
+        bounds = binomtest(round(self.value * self.n), self.n).proportion_ci(
+            confidence, method="wilson"
+        )
+        return float(bounds.low), float(bounds.high)
+
+    def is_above(self, floor: float) -> bool:
+        """Whether the share is above a floor, by its interval at the confidence `SURE`."""
+        return self.interval(SURE)[0] > floor
+
+
+def earnings(
+    items: Sequence[Item],
+    learned: Sequence[Item] = (),
+    sees: Collection[Sees] = ("options", "question", "music", "view"),
+) -> dict[str, Array]:
+    """Return what each guesser earns per question, from 0 to 1, and NaN for questions that it does
+    not answer.
+
+    Args:
+        items: the questions to guess.
+        learned: questions to learn from; without any, four fifths of the groups for the last fifth.
+        sees: which guessers are tried, by the most that they see.
+    """
+    material = group_by(learned or items, _shape)
+    groups = group_by(
+        range(len(items)), lambda at: (_shape(items[at]), 0 if learned else _fold(items[at]))
+    )
+    earned: defaultdict[str, Array] = defaultdict(lambda: np.full(len(items), math.nan))
+    for (shape, number), places in groups.items():
+        alike = material.get(shape, [])
+        if not learned:
+            alike = [item for item in alike if _fold(item) != number]
+        for guesser in GUESSERS:
+            own = [at for at in places if guesser.sees in sees and guesser.answers(items[at])]
+            if not own:
+                continue
+            guess = guesser.learn(alike)
+            for at in own:
+                scores = guess(items[at])
+                are_right = [option == items[at].answer for option in items[at].options]
+                earned[guesser.name][at] = credit(scores, are_right) if are_right else scores[0]
+    return earned
+
+
+def _shape(item: Item) -> tuple[str, int]:
+    return item.form, len(item.options)
+
+
+def credit(scores: Sequence[float], are_right: Sequence[bool]) -> float:
+    """Return what the choice with the highest score earns; choices with equal scores share it."""
+    highest = max(scores) - 1e-9
+    picks = [score >= highest for score in scores]
+    return sum(map(all, zip(picks, are_right, strict=True))) / sum(picks)
+
+
+def _fold(item: Item) -> int:
+    """Return the fifth of its dataset, 0 to 4, that a question is tried in."""
+    return crc32(item.group.encode()) % _FOLDS
+
+
+def shares(
+    items: Sequence[Item], earned: Mapping[str, Array], places: Sequence[int] | None = None
+) -> list[Share]:
+    """Return the share that each guesser answers of the questions at `places`, or of all."""
+    found = []
+    for name, right in earned.items():
+        tried = range(len(items)) if places is None else places
+        own = [at for at in tried if not np.isnan(right[at])]
+        if own:
+            found.append(Share(name, float(right[own].mean()), len({items[at].unit for at in own})))
+    return found
+
+
+def chances(items: Sequence[Item]) -> Array:
+    """Return what a random guess earns per question: among the options, or among the answers to the
+    kind, over all levels and splits (see `vocabularies`).
+    """
+    kinds = [item.kind or item.answer_type or item.form for item in items]
+    answers = vocabularies(
+        (kind, item.answer_type, item.answer)
+        for kind, item in zip(kinds, items, strict=True)
+        if not item.options
+    )
+    return np.array(
+        [
+            item.options.count(item.answer) / len(item.options)
+            if item.options
+            else 1 / len(answers[kind])
+            for kind, item in zip(kinds, items, strict=True)
+        ]
+    )
+
+
+def refuse_guessable(name: str, learned: Sequence[Item], fresh: Sequence[Item]) -> None:
+    """Raise DatasetError, which calls the questions `name`, if a guesser that sees their options
+    alone stands above chance on all questions or on a form.
+
+    It learns from `learned`, questions of another seed or on other pieces than `fresh`.
+    """
+    earned, chance = earnings(fresh, learned, ["options"]), chances(fresh)
+    forms = group_by(range(len(fresh)), lambda at: fresh[at].form)
+    for form, places in {**forms, "all": [*range(len(fresh))]}.items():
+        _refuse(f"{name}, form '{form}'", shares(fresh, earned, places), chance[places].mean())
+
+
+def refuse_leaks(benchmark: str, task: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Raise DatasetError if the notes of stimuli give away more than the task declares by
+    ``gives_away``, or more than chance, without what is asked.
+    """
+    items = items_of(benchmark, task, rows)
+    declared = benchmarks.load(benchmark).tasks[task].gives_away
+    floor = declared.get("midi", float(chances(items).mean()))
+    _refuse(f"{benchmark}, {task}, midi", shares(items, earnings(items, sees=["view"])), floor)
+
+
+def _refuse(name: str, tried: Iterable[Share], floor: float) -> None:
+    for share in tried:
+        if share.is_above(floor):
+            raise DatasetError(
+                f"{name}, can be guessed: the guesser '{share.guesser}' gets {share.value:.1%} of "
+                f"{share.n} right, where the floor is {floor:.1%}"
+            )
+
+
+def compute_floors(
+    dataset: str,
+    folder: Path,
+    counts: Mapping[str, Mapping[str, int]],
+    further: Floors | None = None,
+    *,
+    option_floors: bool = False,
+) -> Floors:
+    """Compute the floors of a dataset's folder, given its counts of rows by config and split;
+    `further` are added.
+
+    With `option_floors`, for questions with options, these are added: *shortest* and *longest*
+    option, and *options alone*, the best guesser of those that see nothing but the options.
+    """
+    computed: dict[str, dict[str, Forms]] = {}
+    for config, splits in counts.items():
+        for pool in pools(splits):
+            items: list[Item] = []
+            places: dict[str, range] = {}
+            for split in pool:
+                start = len(items)
+                items += items_of(dataset, config, _read(folder / data_file(config, split)))
+                places[split] = range(start, len(items))
+            if not items:  # kinds of answers without options have their floors in their tasks
+                continue
+            floors = _floors(items, option_floors=option_floors)
+            for split, own in places.items():
+                if not own:
+                    continue
+                forms = computed.setdefault(config, {})[split] = _by_form(items, floors, own)
+                for form, stated in (further or {}).get(config, {}).get(split, {}).items():
+                    forms[form] |= stated
+    return computed
+
+
+def _read(path: Path) -> list[dict[str, Any]]:
+    columns = [name for name in COLUMNS if name in pq.read_schema(path).names]
+    rows: list[dict[str, Any]] = pq.read_table(path, columns=columns).to_pylist()
+    return rows
+
+
+def items_of(dataset: str, config: str, rows: Iterable[Mapping[str, Any]]) -> list[Item]:
+    """Return the questions of rows, except those whose answer no guesser can give.
+
+    They have views if the rows have MIDI texts, but none of the views that have what is asked.
+    """
+    benchmark = dataset.partition("-")[0]
+    tasks = benchmarks.load(benchmark).tasks if benchmark in benchmarks.names() else {}
+    facts = tasks.get(config)
+    items = []
+    for row in rows:
+        if "answer" in row or "target" in row:
+            item = item_of(row, continues=facts is not None and facts.continues)
+            texts = [row[name] for name in row if name.startswith(MIDI_TEXT)]
+            if item and facts and texts and all(texts):
+                views = note_views(texts).items()
+                seen = {name: view for name, view in views if name not in facts.asked_views}
+                item = replace(item, views=seen)
+            items.append(item)
+    return [item for item in items if item]
+
+
+def pools(splits: Iterable[str]) -> list[list[str]]:
+    """Group the splits whose questions together make one set; splits of worked examples are left
+    out.
+
+    Splits with other names, such as protocols, share their questions, so each is a group of its
+    own.
+
+    >>> pools(["dev", "test"]), pools(["train", "validation", "test"]), pools(["strict", "paper"])
+    ([['test']], [['train', 'validation', 'test']], [['strict'], ['paper']])
+    """
+    together, alone = [], []
+    for split in splits:
+        if split in _ONE_SET:
+            together.append(split)
+        elif split not in _EXAMPLES:
+            alone.append([split])
+    return [together, *alone] if together else alone
+
+
+def _floors(items: Sequence[Item], *, option_floors: bool) -> dict[str, Array]:
+    """Return the floors by name, with a value per question."""
+    chance = chances(items)
+    floors = {
+        "chance": chance,
+        "majority": _majority(items, chance),
+        "blind": _best(items, earnings(items, sees=["options", "question"]), chance),
+    }
+    readers = earnings(items, sees=["music"]).items()
+    floors |= {name: right for name, right in readers if not np.isnan(right).any()}
+    if option_floors and all(item.options for item in items):
+        earned = earnings(items, sees=["options"])
+        floors |= {
+            "shortest": earned["shortest"],
+            "longest": earned["longest"],
+            "options alone": _best(items, earned, chance),
+        }
+    return floors
+
+
+def _majority(items: Sequence[Item], chance: Array) -> Array:
+    """Return what the best constant earns: chance, a place, or an answer."""
+    places = [range(len(item.options)) for item in items]
+    texts = [dict.fromkeys(item.options) for item in items]
+    rights = [item.options.index(item.answer) if item.options else item.answer for item in items]
+    constants = [
+        chance,
+        _constant(items, chance, places, rights),
+        _constant(items, chance, texts, [item.answer for item in items]),
+    ]
+    return max(constants, key=lambda right: float(right.sum()))
+
+
+def _constant(
+    items: Sequence[Item],
+    chance: Array,
+    choices: Sequence[Iterable[Hashable]],
+    rights: Sequence[Hashable],
+) -> Array:
+    """What the choice earns that is right most often on other groups; ties share, and nothing
+    learned is chance.
+    """
+    shapes = [_shape(item) for item in items]
+    counts: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
+    for item, shape, right in zip(items, shapes, rights, strict=True):
+        counts[shape][right] += 1
+        counts[shape, item.group][right] += 1
+    values = chance.copy()
+    for at, (item, shape) in enumerate(zip(items, shapes, strict=True)):
+        rights_of_form, own_group = counts[shape], counts[shape, item.group]
+        options = [*(choices[at] if item.options else rights_of_form)]
+        elsewhere = [rights_of_form[choice] - own_group[choice] for choice in options]
+        if max(elsewhere) > 0:
+            values[at] = credit(elsewhere, [choice == rights[at] for choice in options])
+    return values
+
+
+def _best(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> Array:
+    """For each fold, take the guesser that is the best on the other folds, or chance if no guesser
+    is good enough.
+    """
+    values = chance.copy()
+    folds = np.array([_fold(item) for item in items])
+    is_open = np.array([not item.options for item in items])
+    groups = np.array([item.group for item in items])
+    for kind, number in product((True, False), set(folds)):
+        tried = (is_open == kind) & (folds == number)
+        others = (is_open == kind) & (folds != number)
+        n_groups = len({*groups[others]})
+        if n_groups < 2:
+            continue
+        gains = {
+            name: (right - chance)[others]
+            for name, right in earned.items()
+            if not np.isnan(right[tried]).any()
+        }
+        best = max(gains, key=lambda name: gains[name].mean(), default="")
+        if best and gains[best].mean() > _ERRORS * gains[best].std() / n_groups**0.5:
+            values[tried] = earned[best][tried]
+    return values
+
+
+def _by_form(items: Sequence[Item], floors: Mapping[str, Array], places: range) -> Forms:
+    """Average floors over the questions of each form, and count these questions."""
+    forms: Forms = {}
+    for form, own in group_by(places, lambda at: items[at].form).items():
+        means = {name: round(float(values[own].mean()), 4) for name, values in floors.items()}
+        forms[form] = {"questions": len({items[at].unit for at in own}), **means}
+    return forms
