@@ -6,9 +6,8 @@ weighs the words of the options, and *question's words* pairs them with the word
 Questions without options have guessers of their own.
 
 *letters* and *bar lines* read the music. They are floors for models that read notation, not blind
-guessers. The guessers of `VIEWS` take the answers to the 15 stimuli that are nearest in one view: a
-list of numbers that describes a stimulus, but not the order of its notes, which most questions are
-about.
+guessers. The guessers of `VIEWS` learn which answers go with one view: a list of numbers that
+describes a stimulus, but not the order of its notes, which most questions are about.
 """
 
 import math
@@ -21,6 +20,7 @@ from operator import eq, sub
 from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from music_evals.datasets_builders.questions.items import Item, Views
 from music_evals.notation.grouping import group_by
@@ -33,7 +33,7 @@ _LONGEST = 2000  # characters of a text that are read
 _LONGEST_WORD = 40  # characters of an option that counts as a word of its own
 _ORDER = 3  # of the model of letters
 _ALPHABET = 100  # number of characters in ABC or LilyPond, about
-_NEIGHBOURS = 15
+_RIDGE = 0.1
 QUANTILES = (0, 0.1, 0.25, 0.5, 0.75, 0.9, 1)
 
 Guess = Callable[[Item], Sequence[float]]
@@ -172,22 +172,31 @@ def _likeliest_letters(_: Sequence[Item]) -> Guess:
     ]
 
 
-def _nearest(view: str) -> Learn:
-    """Count the answers to the nearest stimuli in a view; its values are scaled to one spread."""
+def _kernel(view: str) -> Learn:
+    """Regress the answers on a view by a Gaussian kernel, with its values scaled to one spread."""
 
     def learn(items: Sequence[Item]) -> Guess:
         answers = [item.answer for item in items if view in item.views]
         if not answers:
             return lambda item: [0.0] * len(item.options)
-        values = np.array([item.views[view] for item in items if view in item.views], dtype=float)
-        scale = values.std(axis=0)
+        known = np.array([item.views[view] for item in items if view in item.views])
+        scale = known.std(axis=0) * known.shape[1] ** 0.5
         scale[scale == 0] = 1
 
+        def likeness(values: Sequence[float]) -> NDArray[np.float64]:
+            likenesses: NDArray[np.float64] = np.exp(-(((known - values) / scale) ** 2).sum(axis=1))
+            return likenesses
+
+        classes = sorted({*answers})
+        targets = [[answer == each for each in classes] for answer in answers]
+        kernel = np.array([likeness(values) for values in known])
+        mean = np.mean(targets, axis=0)
+        weights = np.linalg.solve(kernel + _RIDGE * np.eye(len(known)), targets - mean)
+
         def guess(item: Item) -> Sequence[float]:
-            distances = (((values - item.views[view]) / scale) ** 2).sum(axis=1)
-            nearest = distances.argsort(kind="stable")[:_NEIGHBOURS]
-            votes = Counter(answers[at] for at in nearest)
-            return [votes[option] for option in item.options]
+            scores = likeness(item.views[view]) @ weights + mean
+            by_class = dict(zip(classes, scores.tolist(), strict=True))
+            return [by_class.get(option, 0.0) for option in item.options]
 
         return guess
 
@@ -214,7 +223,7 @@ GUESSERS = (
         lambda _: lambda item: [float(item.answer == str(item.opening.count("|")))],
         is_open=True,
     ),
-    *(Guesser(view, "view", _nearest(view)) for view in VIEWS),
+    *(Guesser(view, "view", _kernel(view)) for view in VIEWS),
 )
 
 
