@@ -35,7 +35,7 @@ from music_evals.datasets_builders.questions.guessers import GUESSERS, Sees, not
 from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of, vocabularies
 from music_evals.notation.grouping import group_by
 
-SURE = 0.9999
+SURE = 0.999
 """Confidence of the interval of a guesser that counts as above a floor."""
 MIDI_TEXT = "midi_text"
 """What the names of columns with the notes of a stimulus begin with."""
@@ -72,7 +72,7 @@ class Share(NamedTuple):
 def earnings(
     items: Sequence[Item],
     learned: Sequence[Item] = (),
-    sees: Collection[Sees] = ("options", "question", "music", "view"),
+    sees: Collection[Sees] = ("options", "question", "music", "looks", "view"),
 ) -> dict[str, Array]:
     """Return what each guesser earns per question, from 0 to 1, and NaN for questions that it does
     not answer.
@@ -172,6 +172,24 @@ def refuse_leaks(benchmark: str, task: str, rows: Iterable[Mapping[str, Any]]) -
     declared = benchmarks.load(benchmark).tasks[task].gives_away
     floor = declared.get("midi", float(chances(items).mean()))
     _refuse(f"{benchmark}, {task}, midi", shares(items, earnings(items, sees=["view"])), floor)
+
+
+def refuse_looks(task: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Raise DatasetError if the looks of LilyBench's scores give answers away.
+
+    A guesser learns from rows of other folders, and so of other composers, because pieces of one
+    folder are often by one editor. Where a composer is asked for, it learns from other folders
+    below the composer's, or from other pieces if there are none.
+    """
+    items = []
+    for item in items_of("lilybench", task, rows):
+        folder = item.group.partition("/")[0]
+        if task == "composer_recognition" and item.group.count("/") > 1:
+            folder = item.group.rpartition("/")[0]
+        elif task == "composer_recognition":
+            folder = item.group
+        items.append(replace(item, form=task, group=folder))
+    _refuse(task, shares(items, earnings(items, sees=["looks"])), float(chances(items).mean()))
 
 
 def _refuse(name: str, tried: Iterable[Share], floor: float) -> None:

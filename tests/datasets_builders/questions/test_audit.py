@@ -127,7 +127,7 @@ def test_a_question_in_two_languages_counts_once() -> None:
     assert (share.value, share.n) == (1, 50)
     # Wilson's bound if all are right.
     assert share.interval()[0] == pytest.approx(50 / (50 + 1.959964**2))
-    assert (share.is_above(0.7), share.is_above(0.8)) == (True, False)
+    assert (share.is_above(0.8), share.is_above(0.85)) == (True, False)
 
 
 def scale(velocity: int, length: int = 8, program: int = 0) -> Performance:
