@@ -119,17 +119,14 @@ def _fold(item: Item) -> int:
     return crc32(item.group.encode()) % _FOLDS
 
 
-def shares(
-    items: Sequence[Item], earned: Mapping[str, Array], places: Sequence[int] | None = None
-) -> list[Share]:
-    """Return the share that each guesser answers of the questions at `places`, or of all."""
-    found = []
-    for name, right in earned.items():
-        tried = range(len(items)) if places is None else places
-        own = [at for at in tried if not np.isnan(right[at])]
-        if own:
-            found.append(Share(name, float(right[own].mean()), len({items[at].unit for at in own})))
-    return found
+def shares(items: Sequence[Item], earned: Mapping[str, Array]) -> list[Share]:
+    """Return the share of questions that each guesser answers, of those that it tries."""
+    answered = {name: np.flatnonzero(~np.isnan(right)).tolist() for name, right in earned.items()}
+    return [
+        Share(name, float(earned[name][own].mean()), len({items[at].unit for at in own}))
+        for name, own in answered.items()
+        if own
+    ]
 
 
 def chances(items: Sequence[Item]) -> Array:
@@ -161,7 +158,9 @@ def refuse_guessable(name: str, learned: Sequence[Item], fresh: Sequence[Item]) 
     earned, chance = earnings(fresh, learned, ["options"]), chances(fresh)
     forms = group_by(range(len(fresh)), lambda at: fresh[at].form)
     for form, places in {**forms, "all": [*range(len(fresh))]}.items():
-        _refuse(f"{name}, form '{form}'", shares(fresh, earned, places), chance[places].mean())
+        own = {guesser: right[places] for guesser, right in earned.items()}
+        tried = shares([fresh[at] for at in places], own)
+        _refuse(f"{name}, form '{form}'", tried, chance[places].mean())
 
 
 def refuse_leaks(benchmark: str, task: str, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -304,38 +303,31 @@ def _floors(items: Sequence[Item], *, option_floors: bool) -> dict[str, Array]:
 
 def _majority(items: Sequence[Item], chance: Array) -> Array:
     """Return what the best constant earns: chance, a place, or an answer."""
-    places = [range(len(item.options)) for item in items]
-    texts = [dict.fromkeys(item.options) for item in items]
-    rights = [item.options.index(item.answer) if item.options else item.answer for item in items]
-    constants = [
-        chance,
-        _constant(items, chance, places, rights),
-        _constant(items, chance, texts, [item.answer for item in items]),
-    ]
-    return max(constants, key=lambda right: float(right.sum()))
+    constants = [chance, *(_constant(items, chance, by_place=kind) for kind in (True, False))]
+    return max(constants, key=np.sum)
 
 
-def _constant(
-    items: Sequence[Item],
-    chance: Array,
-    choices: Sequence[Iterable[Hashable]],
-    rights: Sequence[Hashable],
-) -> Array:
+def _constant(items: Sequence[Item], chance: Array, *, by_place: bool) -> Array:
     """What the choice earns that is right most often on other groups; ties share, and nothing
     learned is chance.
     """
-    shapes = [_shape(item) for item in items]
     counts: defaultdict[Hashable, Counter[Hashable]] = defaultdict(Counter)
-    for item, shape, right in zip(items, shapes, rights, strict=True):
-        counts[shape][right] += 1
-        counts[shape, item.group][right] += 1
+    rights: list[Hashable] = []
+    for item in items:
+        has_place = by_place and item.options
+        rights.append(item.options.index(item.answer) if has_place else item.answer)
+        counts[_shape(item)][rights[-1]] += 1
+        counts[_shape(item), item.group][rights[-1]] += 1
     values = chance.copy()
-    for at, (item, shape) in enumerate(zip(items, shapes, strict=True)):
-        rights_of_form, own_group = counts[shape], counts[shape, item.group]
-        options = [*(choices[at] if item.options else rights_of_form)]
-        elsewhere = [rights_of_form[choice] - own_group[choice] for choice in options]
-        if max(elsewhere) > 0:
-            values[at] = credit(elsewhere, [choice == rights[at] for choice in options])
+    for at, item in enumerate(items):
+        of_form, of_group = counts[_shape(item)], counts[_shape(item), item.group]
+        choices: Iterable[Hashable] = of_form
+        if item.options:
+            choices = range(len(item.options)) if by_place else dict.fromkeys(item.options)
+        elsewhere = {choice: of_form[choice] - of_group[choice] for choice in choices}
+        if max(elsewhere.values()) > 0:
+            are_right = [choice == rights[at] for choice in elsewhere]
+            values[at] = credit([*elsewhere.values()], are_right)
     return values
 
 
