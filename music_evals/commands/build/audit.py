@@ -104,5 +104,5 @@ def _audited(dataset: str, folder: Path | None) -> "Iterator[tuple[str, Share, f
             floor = max(*stated, float(audit.chances(items).mean()), 0.0)
             task = config if pool[-1] == "test" else f"{config} {pool[-1]}"
             for share in audit.shares(items, audit.earnings(items)):
-                is_view = share.guesser in ("looks", *VIEWS)
+                is_view = share.guesser in VIEWS
                 yield task, share, max(floor, declared) if is_view else floor

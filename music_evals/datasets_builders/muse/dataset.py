@@ -130,7 +130,7 @@ def _refuse_leaks() -> None:
 
     for config, compose in COMPOSERS.items():
         tried = (make() for split, make in compose(DEFAULT_SEED, _TRIED, None) if split == "test")
-        refuse_leaks(NAME, config, tried)
+        refuse_leaks(NAME, config, "midi", tried)
 
 
 def draw(

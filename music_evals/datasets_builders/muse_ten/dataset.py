@@ -123,7 +123,7 @@ def _refuse_leaks() -> None:
 
     for name in FORMS:
         tried = compose_rows(DEFAULT_SEED, name, "leaks", _TRIED, None)
-        refuse_leaks(NAME, name, tried)
+        refuse_leaks(NAME, name, "midi", tried)
 
 
 def _convert(conversion: Conversion) -> Provenance:

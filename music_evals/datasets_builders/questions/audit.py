@@ -31,8 +31,14 @@ from scipy.stats import binomtest
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError, Floors, data_file
-from music_evals.datasets_builders.questions.guessers import GUESSERS, Sees, note_views
-from music_evals.datasets_builders.questions.items import COLUMNS, Item, item_of, vocabularies
+from music_evals.datasets_builders.questions.guessers import GUESSERS, Sees, looks, note_views
+from music_evals.datasets_builders.questions.items import (
+    COLUMNS,
+    Item,
+    Views,
+    item_of,
+    vocabularies,
+)
 from music_evals.notation.grouping import group_by
 
 SURE = 0.999
@@ -72,7 +78,7 @@ class Share(NamedTuple):
 def earnings(
     items: Sequence[Item],
     learned: Sequence[Item] = (),
-    sees: Collection[Sees] = ("options", "question", "music", "looks", "view"),
+    sees: Collection[Sees] = ("options", "question", "music", "view"),
 ) -> dict[str, Array]:
     """Return what each guesser earns per question, from 0 to 1, and NaN for questions that it does
     not answer.
@@ -163,32 +169,17 @@ def refuse_guessable(name: str, learned: Sequence[Item], fresh: Sequence[Item]) 
         _refuse(f"{name}, form '{form}'", tried, chance[places].mean())
 
 
-def refuse_leaks(benchmark: str, task: str, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Raise DatasetError if the notes of stimuli give away more than the task declares by
+def refuse_leaks(
+    benchmark: str, task: str, modality: str, rows: Iterable[Mapping[str, Any]]
+) -> None:
+    """Raise DatasetError if views of stimuli give away more than the task declares by
     ``gives_away``, or more than chance, without what is asked.
     """
     items = items_of(benchmark, task, rows)
     declared = benchmarks.load(benchmark).tasks[task].gives_away
-    floor = declared.get("midi", float(chances(items).mean()))
-    _refuse(f"{benchmark}, {task}, midi", shares(items, earnings(items, sees=["view"])), floor)
-
-
-def refuse_looks(task: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Raise DatasetError if the looks of LilyBench's scores give answers away.
-
-    A guesser learns from rows of other folders, and so of other composers, because pieces of one
-    folder are often by one editor. Where a composer is asked for, it learns from other folders
-    below the composer's, or from other pieces if there are none.
-    """
-    items = []
-    for item in items_of("lilybench", task, rows):
-        folder = item.group.partition("/")[0]
-        if task == "composer_recognition" and item.group.count("/") > 1:
-            folder = item.group.rpartition("/")[0]
-        elif task == "composer_recognition":
-            folder = item.group
-        items.append(replace(item, form=task, group=folder))
-    _refuse(task, shares(items, earnings(items, sees=["looks"])), float(chances(items).mean()))
+    floor = declared.get(modality, float(chances(items).mean()))
+    tried = shares(items, earnings(items, sees=["view"]))
+    _refuse(f"{benchmark}, {task}, {modality}", tried, floor)
 
 
 def _refuse(name: str, tried: Iterable[Share], floor: float) -> None:
@@ -244,7 +235,7 @@ def _read(path: Path) -> list[dict[str, Any]]:
 def items_of(dataset: str, config: str, rows: Iterable[Mapping[str, Any]]) -> list[Item]:
     """Return the questions of rows, except those whose answer no guesser can give.
 
-    They have views if the rows have MIDI texts, but none of the views that have what is asked.
+    They have views of MIDI texts or of a score, but none of the views that have what is asked.
     """
     benchmark = dataset.partition("-")[0]
     tasks = benchmarks.load(benchmark).tasks if benchmark in benchmarks.names() else {}
@@ -253,13 +244,18 @@ def items_of(dataset: str, config: str, rows: Iterable[Mapping[str, Any]]) -> li
     for row in rows:
         if "answer" in row or "target" in row:
             item = item_of(row, continues=facts is not None and facts.continues)
-            texts = [row[name] for name in row if name.startswith(MIDI_TEXT)]
-            if item and facts and texts and all(texts):
-                views = note_views(texts).items()
-                seen = {name: view for name, view in views if name not in facts.asked_views}
-                item = replace(item, views=seen)
-            items.append(item)
+            items.append(
+                item and replace(item, views=_views(row, facts.asked_views if facts else ()))
+            )
     return [item for item in items if item]
+
+
+def _views(row: Mapping[str, Any], asked: Collection[str]) -> Views:
+    texts = [row[name] for name in row if name.startswith(MIDI_TEXT)]
+    views = dict(note_views(texts)) if texts and all(texts) else {}
+    if row.get("score"):
+        views["looks"] = looks(row["score"])
+    return {name: view for name, view in views.items() if name not in asked}
 
 
 def pools(splits: Iterable[str]) -> list[list[str]]:

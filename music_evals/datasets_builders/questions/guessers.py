@@ -6,20 +6,20 @@ weighs the words of the options, and *question's words* pairs them with the word
 Questions without options have guessers of their own.
 
 *letters* and *bar lines* read the music. They are floors for models that read notation, not blind
-guessers. *looks* sees how a score is written and not its notes: commands and signs with their
-numbers, and the length, but no pitches, durations, keys and metres. The guessers of `VIEWS` learn
-which answers go with one view: a list of numbers that describes a stimulus, but not the order of
-its notes, which most questions are about.
+guessers. The guessers of `VIEWS` learn which answers go with one view: a list of numbers that
+describes a stimulus, but not the order of its notes, which most questions are about. *looks* has
+the commands and signs of a score, but no pitches, durations, keys and metres.
 """
 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, lru_cache
-from itertools import chain, permutations, product
+from itertools import permutations, product
 from operator import eq, sub
 from typing import Literal, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ _LONGEST_WORD = 40  # characters of an option that counts as a word of its own
 _ORDER = 3  # of the model of letters
 _ALPHABET = 100  # number of characters in ABC or LilyPond, about
 _RIDGE = 0.1
+_PLACES = 32  # of a description of looks
 _FINENESS = 2  # steps in which the number of a sign doubles
 _MARK = re.compile(r"\\[A-Za-z]+|\\\\|\"[^\"\n]*\"|[#$%|]|\n[ \t]*\n")
 _PLAYED = {
@@ -55,7 +56,7 @@ Guess = Callable[[Item], Sequence[float]]
 """Gives each option a score; for a question without options, 1 for the right answer and else 0."""
 Learn = Callable[[Sequence[Item]], Guess]
 """Makes a guess from other questions of the same form."""
-Sees = Literal["options", "question", "music", "looks", "view"]
+Sees = Literal["options", "question", "music", "view"]
 
 
 class Guesser(NamedTuple):
@@ -68,11 +69,7 @@ class Guesser(NamedTuple):
 
     def answers(self, item: Item) -> bool:
         """Whether the guesser can answer a question."""
-        is_there = {
-            "music": item.opening != "",
-            "looks": item.score != "",
-            "view": self.name in item.views,
-        }
+        is_there = {"music": item.opening != "", "view": self.name in item.views}
         return is_there.get(self.sees, True) and self.is_open != bool(item.options)
 
 
@@ -191,52 +188,6 @@ def _likeliest_letters(_: Sequence[Item]) -> Guess:
     ]
 
 
-@lru_cache(2**12)
-def looks(text: str) -> Mapping[str, int]:
-    r"""Return how often a score has each command and sign, and its length, except commands that say
-    what is played.
-
-    Numbers are rough: on a scale on which a number doubles in two steps, from 1.
-
-    Example:
-        >>> looks(r"\new Staff { \key c \major \stemUp c'4 \voiceOne d' | \voiceOne e' |")
-        {'\\new': 1, '\\stemUp': 1, '\\voiceOne': 3, '|': 3, 'length': 13}
-    """
-    counts = Counter(match[0] for match in _MARK.finditer(text) if match[0] not in _PLAYED)
-    counts["length"] = len(text)
-    return {mark: 1 + round(_FINENESS * math.log2(count)) for mark, count in counts.items()}
-
-
-def _likeliest_looks(items: Sequence[Item]) -> Guess:
-    """Score options by how likely the looks of the score are among scores with that answer (naive
-    Bayes).
-
-    Shares are smoothed by those of all examples, so that it makes no difference how many an option
-    has. Options are equal if one of them has no example.
-    """
-    by_answer = group_by(items, lambda item: item.answer)
-
-    def guess(item: Item) -> Sequence[float]:
-        own = looks(item.score)
-        groups = [
-            [looks(other.score) for other in by_answer.get(option, ())] for option in item.options
-        ]
-        scores = [0.0] * len(groups)
-        if not all(groups):
-            return scores
-        examples = [*chain.from_iterable(groups)]
-        for mark in {*own}.union(*examples):
-            number = own.get(mark, 0)
-            share = sum(example.get(mark, 0) == number for example in examples) + 1
-            share /= len(examples) + 1
-            for place, group in enumerate(groups):
-                count = sum(example.get(mark, 0) == number for example in group)
-                scores[place] += math.log((count + share) / (len(group) + 1))
-        return scores
-
-    return guess
-
-
 def _kernel(view: str) -> Learn:
     """Regress the answers on a view by a Gaussian kernel, with its values scaled to one spread."""
 
@@ -269,6 +220,7 @@ def _kernel(view: str) -> Learn:
 
 
 VIEWS = (
+    "looks",  # of a score
     *("program", "velocities", "sizes", "first event"),  # of notes
     *("loudness", "spectrum", "beginning", "end"),  # of sound and of texts
 )
@@ -288,13 +240,26 @@ GUESSERS = (
         lambda _: lambda item: [float(item.answer == str(item.opening.count("|")))],
         is_open=True,
     ),
-    Guesser("looks", "looks", _likeliest_looks),
     *(Guesser(view, "view", _kernel(view)) for view in VIEWS),
 )
 
 
+def looks(text: str) -> list[float]:
+    """Describe a score by its length and by how often it has each command and sign, but for those
+    that say what is played.
+
+    Numbers are rough, on a scale on which a number doubles in two steps. Signs share places.
+    """
+    counts = Counter(match[0] for match in _MARK.finditer(text) if match[0] not in _PLAYED)
+    counts["length"] = len(text)
+    places = [0.0] * _PLACES
+    for mark, count in counts.items():
+        places[crc32(mark.encode()) % _PLACES] += 1 + round(_FINENESS * math.log2(count))
+    return places
+
+
 def note_views(texts: Sequence[str]) -> Views:
-    """Describe one or two MIDI texts by the first four of `VIEWS`."""
+    """Describe one or two MIDI texts by its `VIEWS`."""
     return joined([_views_of_notes(text) for text in texts])
 
 

@@ -45,7 +45,6 @@ class Item:
     kind: str = ""  # of an open question
     answer_type: str = ""  # of an open question
     views: Views = field(default_factory=dict, hash=False)  # of the stimulus
-    score: str = ""
 
 
 def form_of(row: Mapping[str, Any]) -> str:
@@ -82,24 +81,13 @@ def item_of(row: Mapping[str, Any], *, continues: bool = False) -> Item | None:
         answer = option
     text = row.get("question") or row.get("kind") or ""
     question, *_ = _MUSIC.split(text, maxsplit=1)
-    opening, score = "", row.get("score") or ""
+    opening = ""
     if continues or (not options and answer.isdecimal()):
-        opening = score or text[len(question) :]
+        opening = row.get("score") or text[len(question) :]
     unit = _LANGUAGE.sub("", row["id"])
     group = row.get("piece") or row.get("score_id") or unit
     kind, answer_type = (str(row.get(name) or "") for name in ("kind", "answer_type"))
-    return Item(
-        form_of(row),
-        question,
-        options,
-        answer,
-        group,
-        unit,
-        opening,
-        kind,
-        answer_type,
-        score=score,
-    )
+    return Item(form_of(row), question, options, answer, group, unit, opening, kind, answer_type)
 
 
 def _option_of(answer: str, options: Sequence[str]) -> str | None:

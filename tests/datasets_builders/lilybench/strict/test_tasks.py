@@ -225,7 +225,7 @@ def test_a_piece_less_changes_few_rows(
     task: TaskName, most: int, on_average: int, many: list[Usable], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        audit, "refuse_looks", lambda *_: None
+        audit, "refuse_leaks", lambda *_: None
     )  # the tunes of a style are copies of a few
     rows = make_rows(task, many, 7, 24)
     used = {row["piece"] for row in rows}
@@ -339,10 +339,10 @@ def test_looks_that_give_answers_away_are_refused() -> None:
         for n in range(48)
     ]
     with pytest.raises(ValueError, match=r"'looks' gets 100.0% of 48 right, .* floor is 25.0%"):
-        audit.refuse_looks("genre_recognition", marked)
+        audit.refuse_leaks("lilybench", "genre_recognition", "text", marked)
     # What is right in one folder alone cannot be learned from others.
-    alone = [row | {"piece": f"{'abcd'[n % 4]}/{n}"} for n, row in enumerate(marked)]
-    audit.refuse_looks("genre_recognition", alone)
+    alone = [row | {"piece": "abcd"[n % 4]} for n, row in enumerate(marked)]
+    audit.refuse_leaks("lilybench", "genre_recognition", "text", alone)
 
 
 @pytest.mark.parametrize("task", ["metadata_qa"])
