@@ -25,6 +25,7 @@ from music_evals.datasets_builders.questions.guessers import QUANTILES, joined, 
 from music_evals.datasets_builders.questions.items import Item, Views
 from music_evals.datasets_builders.questions.listening import PER_KIND, listening_questions
 from music_evals.notation.audio.soundfont import default_soundfont
+from music_evals.notation.grouping import group_by
 from music_evals.notation.midi.files import midi_to_text
 
 SEED = 77
@@ -97,15 +98,13 @@ def questions(benchmark: str, task: str, modality: str, rows: Sequence[Any]) -> 
 def clips(n: int) -> Iterator[tuple[str, str, list[Item]]]:
     """Compose the clips that stand in for published recordings, kind by kind."""
     seeds = range(SEED, SEED + n // PER_KIND)
-    drawn = [question for seed in seeds for question in listening_questions(seed)]
-    for kind in dict.fromkeys(question.theme for question in drawn):
+    drawn: list[Any] = [question for seed in seeds for question in listening_questions(seed)]
+    for kind, own in group_by(drawn, lambda question: question.theme).items():
         items = []
-        for number, question in enumerate(drawn):
-            if question.theme == kind:
-                views = sound_views([question.parts[0].content], ASKED.get(kind, ()))
-                options, name = tuple(map(str, question.options)), str(number)
-                right = options[int(question.right or 0)]
-                items.append(Item(kind, "", options, right, name, name, views=views))
+        for number, question in enumerate(own):
+            views = sound_views([question.parts[0].content], ASKED.get(kind, ()))
+            right, name = question.options[question.right], str(number)
+            items.append(Item(kind, "", (*question.options,), right, name, name, views=views))
         yield CLIPS, kind, items
 
 

@@ -206,11 +206,10 @@ def _kernel(view: str) -> Learn:
         classes = sorted({*answers})
         targets = [[answer == each for each in classes] for answer in answers]
         kernel = np.array([likeness(values) for values in known])
-        mean = np.mean(targets, axis=0)
-        weights = np.linalg.solve(kernel + _RIDGE * np.eye(len(known)), targets - mean)
+        weights = np.linalg.solve(kernel + _RIDGE * np.eye(len(known)), targets)
 
         def guess(item: Item) -> Sequence[float]:
-            scores = likeness(item.views[view]) @ weights + mean
+            scores = likeness(item.views[view]) @ weights
             by_class = dict(zip(classes, scores.tolist(), strict=True))
             return [by_class.get(option, 0.0) for option in item.options]
 
