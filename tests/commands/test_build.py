@@ -34,8 +34,8 @@ def test_an_audit_shows_what_guessers_get_and_the_stated_floor(tmp_path: Path) -
     code, output = run(*command, "--source", write_source(tmp_path / "source"))
     assert code == 0, output
     shown = {(line[1], line[2]): line[3:] for line in lines_of_table(output)}
-    assert shown["comprehension", "longest"][2] == "40"  # four rows of each of ten themes
-    assert shown["generation", "commonest place"][2] == "4"
+    assert shown["comprehension test", "longest"][2] == "40"  # four rows of each of ten themes
+    assert shown["generation test", "commonest place"][2] == "4"
     code, output = run("build", "ziqi")
     assert (code, "--out: a folder to write is needed" in output) == (2, True)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import Parameter, Signature, signature
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -77,7 +78,6 @@ def _audited(dataset: str, folder: Path | None) -> "Iterator[tuple[str, Share, f
     from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
     from music_evals.datasets_builders.questions import audit
     from music_evals.datasets_builders.questions.guessers import VIEWS
-    from music_evals.datasets_builders.questions.items import COLUMNS
     from music_evals.evals.registry import dataset_module
     from music_evals.evals.shared.floors import floors_of
 
@@ -85,24 +85,19 @@ def _audited(dataset: str, folder: Path | None) -> "Iterator[tuple[str, Share, f
     tasks = benchmarks.load(benchmarks.dataset_facts(dataset).benchmark).tasks
     origin = describe_dataset(where, benchmark=spec)
     for config, splits in origin.provenance.counts.items():
-        columns = [
-            name
-            for name in spec.features[config]
-            if name in COLUMNS or name.startswith(audit.MIDI_TEXT)
-        ]
+        columns = [*filter(audit.is_read, spec.features[config])]
         for pool in audit.pools(splits):
             rows = {
                 split: load_split(where, config, split, benchmark=spec, columns=columns).to_list()
                 for split in pool
             }
-            items = audit.items_of(dataset, config, [row for split in pool for row in rows[split]])
+            items = audit.items_of(dataset, config, chain.from_iterable(rows.values()))
             if not items:
                 continue
-            stated = [floor["value"] for floor in floors_of(origin, config, rows).values()]
+            stated = floors_of(origin, config, rows).values()
+            floor = max(audit.chances(items).mean(), *(kind["value"] for kind in stated), 0.0)
             given = tasks[config].gives_away if config in tasks else {}
-            declared = max(given.get("midi", 0.0), given.get("text", 0.0))
-            floor = max(*stated, float(audit.chances(items).mean()), 0.0)
-            task = config if pool[-1] == "test" else f"{config} {pool[-1]}"
+            of_views = max(floor, given.get("midi", 0.0), given.get("text", 0.0))
             for share in audit.shares(items, audit.earnings(items)):
                 is_view = share.guesser in VIEWS
-                yield task, share, max(floor, declared) if is_view else floor
+                yield f"{config} {pool[-1]}", share, of_views if is_view else floor

@@ -20,6 +20,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -31,7 +32,13 @@ from scipy.stats import binomtest
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError, Floors, data_file
-from music_evals.datasets_builders.questions.guessers import GUESSERS, Sees, looks, note_views
+from music_evals.datasets_builders.questions.guessers import (
+    GUESSERS,
+    Guesser,
+    Sees,
+    looks,
+    note_views,
+)
 from music_evals.datasets_builders.questions.items import (
     COLUMNS,
     Item,
@@ -43,8 +50,7 @@ from music_evals.notation.grouping import group_by
 
 SURE = 0.999
 """Confidence of the interval of a guesser that counts as above a floor."""
-MIDI_TEXT = "midi_text"
-"""What the names of columns with the notes of a stimulus begin with."""
+_MIDI_TEXT = "midi_text"  # what the names of columns with the notes of a stimulus begin with
 
 _FOLDS = 5
 _EXAMPLES = ("dev", "fewshot")
@@ -94,19 +100,21 @@ def earnings(
     )
     earned: defaultdict[str, Array] = defaultdict(lambda: np.full(len(items), math.nan))
     for (shape, number), places in groups.items():
-        alike = material.get(shape, [])
-        if not learned:
-            alike = [item for item in alike if _fold(item) != number]
+        alike = [item for item in material.get(shape, ()) if learned or _fold(item) != number]
         for guesser in GUESSERS:
-            own = [at for at in places if guesser.sees in sees and guesser.answers(items[at])]
-            if not own:
-                continue
-            guess = guesser.learn(alike)
-            for at in own:
-                scores = guess(items[at])
-                are_right = [option == items[at].answer for option in items[at].options]
-                earned[guesser.name][at] = credit(scores, are_right) if are_right else scores[0]
+            own = [at for at in places if guesser.answers(items[at])]
+            if own and guesser.sees in sees:
+                earned[guesser.name][own] = _earned(guesser, alike, [items[at] for at in own])
     return earned
+
+
+def _earned(guesser: Guesser, learned: Sequence[Item], items: Sequence[Item]) -> list[float]:
+    guess = guesser.learn(learned)
+    if guesser.is_open:
+        return [guess(item)[0] for item in items]
+    return [
+        credit(guess(item), [option == item.answer for option in item.options]) for item in items
+    ]
 
 
 def _shape(item: Item) -> tuple[str, int]:
@@ -139,20 +147,20 @@ def chances(items: Sequence[Item]) -> Array:
     """Return what a random guess earns per question: among the options, or among the answers to the
     kind, over all levels and splits (see `vocabularies`).
     """
-    kinds = [item.kind or item.answer_type or item.form for item in items]
     answers = vocabularies(
-        (kind, item.answer_type, item.answer)
-        for kind, item in zip(kinds, items, strict=True)
-        if not item.options
+        (_kind(item), item.answer_type, item.answer) for item in items if not item.options
     )
+    choices = [item.options or answers[_kind(item)] for item in items]
     return np.array(
         [
-            item.options.count(item.answer) / len(item.options)
-            if item.options
-            else 1 / len(answers[kind])
-            for kind, item in zip(kinds, items, strict=True)
+            max(own.count(item.answer), 1) / len(own)
+            for item, own in zip(items, choices, strict=True)
         ]
     )
+
+
+def _kind(item: Item) -> str:
+    return item.kind or item.answer_type or item.form
 
 
 def refuse_guessable(name: str, learned: Sequence[Item], fresh: Sequence[Item]) -> None:
@@ -209,20 +217,22 @@ def compute_floors(
     for config, splits in counts.items():
         for pool in pools(splits):
             items: list[Item] = []
-            places: dict[str, range] = {}
+            names: list[str] = []
             for split in pool:
-                start = len(items)
                 items += items_of(dataset, config, _read(folder / data_file(config, split)))
-                places[split] = range(start, len(items))
+                names += [split] * (len(items) - len(names))
             if not items:  # kinds of answers without options have their floors in their tasks
                 continue
             floors = _floors(items, option_floors=option_floors)
-            for split, own in places.items():
-                if not own:
-                    continue
-                forms = computed.setdefault(config, {})[split] = _by_form(items, floors, own)
-                for form, stated in (further or {}).get(config, {}).get(split, {}).items():
-                    forms[form] |= stated
+            keys = zip(names, (item.form for item in items), range(len(items)), strict=True)
+            forms = group_by(keys, itemgetter(0, 1))
+            for (split, form), questions in forms.items():
+                own = [at for _, _, at in questions]
+                stated = (further or {}).get(config, {}).get(split, {}).get(form, {})
+                means = {name: round(float(right[own].mean()), 4) for name, right in floors.items()}
+                n = len({items[at].unit for at in own})
+                of_split = computed.setdefault(config, {}).setdefault(split, {})
+                of_split[form] = {"questions": n, **means, **stated}
     return computed
 
 
@@ -230,6 +240,11 @@ def _read(path: Path) -> list[dict[str, Any]]:
     columns = [name for name in COLUMNS if name in pq.read_schema(path).names]
     rows: list[dict[str, Any]] = pq.read_table(path, columns=columns).to_pylist()
     return rows
+
+
+def is_read(column: str) -> bool:
+    """Whether guessers use a column of a dataset."""
+    return column in COLUMNS or column.startswith(_MIDI_TEXT)
 
 
 def items_of(dataset: str, config: str, rows: Iterable[Mapping[str, Any]]) -> list[Item]:
@@ -251,7 +266,7 @@ def items_of(dataset: str, config: str, rows: Iterable[Mapping[str, Any]]) -> li
 
 
 def _views(row: Mapping[str, Any], asked: Collection[str]) -> Views:
-    texts = [row[name] for name in row if name.startswith(MIDI_TEXT)]
+    texts = [row[name] for name in row if name.startswith(_MIDI_TEXT)]
     views = dict(note_views(texts)) if texts and all(texts) else {}
     if row.get("score"):
         views["looks"] = looks(row["score"])
@@ -350,12 +365,3 @@ def _best(items: Sequence[Item], earned: Mapping[str, Array], chance: Array) -> 
         if best and gains[best].mean() > _ERRORS * gains[best].std() / n_groups**0.5:
             values[tried] = earned[best][tried]
     return values
-
-
-def _by_form(items: Sequence[Item], floors: Mapping[str, Array], places: range) -> Forms:
-    """Average floors over the questions of each form, and count these questions."""
-    forms: Forms = {}
-    for form, own in group_by(places, lambda at: items[at].form).items():
-        means = {name: round(float(values[own].mean()), 4) for name, values in floors.items()}
-        forms[form] = {"questions": len({items[at].unit for at in own}), **means}
-    return forms
