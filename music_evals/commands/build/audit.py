@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Signature, signature
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,7 +33,7 @@ def with_audit(dataset: str, build: Callable[..., None]) -> Callable[..., None]:
     """Return the command that builds a dataset, with the option `--audit`."""
 
     @wraps(build)
-    def command(*, out: Path | None, audit: bool, **options: Any) -> None:
+    def command(out: Path | None, audit: bool, **options: Any) -> None:
         if out is None and not audit:
             raise BadParameter("a folder to write is needed", param_hint="--out")
         if out is not None and not (audit and (out / "provenance.json").is_file()):
@@ -41,14 +41,11 @@ def with_audit(dataset: str, build: Callable[..., None]) -> Callable[..., None]:
         if audit:
             _audit(dataset, out)
 
-    out = Parameter("out", Parameter.KEYWORD_ONLY, default=None, annotation=_Out)
-    audit = Parameter("audit", Parameter.KEYWORD_ONLY, default=False, annotation=_Audit)
-    own = [
-        parameter.replace(kind=Parameter.KEYWORD_ONLY)
-        for name, parameter in signature(build).parameters.items()
-        if name != "out"
-    ]
-    command.__signature__ = Signature([out, *own, audit])  # type: ignore[attr-defined]
+    own = signature(build).parameters
+    out = own["out"].replace(default=None, annotation=_Out)
+    audit = out.replace(name="audit", default=False, annotation=_Audit)
+    parameters = {**own, "out": out, "audit": audit}
+    command.__signature__ = Signature([*parameters.values()])  # type: ignore[attr-defined]
     return command
 
 

@@ -185,7 +185,7 @@ def refuse_leaks(
     """
     items = items_of(benchmark, task, rows)
     declared = benchmarks.load(benchmark).tasks[task].gives_away
-    floor = declared.get(modality, float(chances(items).mean()))
+    floor = declared.get(modality, float(chances(items).sum()) / max(len(items), 1))
     tried = shares(items, earnings(items, sees=["view"]))
     _refuse(f"{benchmark}, {task}, {modality}", tried, floor)
 
