@@ -44,6 +44,8 @@ class TaskFacts:
     # if it is more than chance. 1 is a look-up: the answer is written in the stimulus. See
     # `tests/leaks_audit.py`.
     gives_away: Mapping[str, float] = field(default_factory=dict, hash=False)
+    # Views of stimuli that have what is asked, so that guessers do not see them.
+    asked_views: Sequence[str] = field(default=(), hash=False)
     # Parameters under which it is published as prompts; None (``false`` in the file) where it is
     # not.
     prompted: Mapping[str, Any] | None = field(default=None, hash=False)

@@ -13,7 +13,6 @@ import typer
 from typer.exceptions import TyperException
 
 from music_evals.commands import (
-    attack,
     build,
     cache,
     check,
@@ -44,7 +43,6 @@ app = typer.Typer(
 app.add_typer(build.app, name="build")
 app.add_typer(cache.app, name="cache")
 COMMANDS: Mapping[str, Callable[..., None]] = {
-    "attack": attack.attack,
     "check": check.check,
     "compare": report.compare,
     "curve": curve.curve,

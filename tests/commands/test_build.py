@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.cli import run
+from music_evals.datasets_builders.questions.question_rows import write_question_rows
+from tests.commands.cli import lines_of_table, run
+from tests.datasets_builders.questions.test_floors import rows
 from tests.ziqi_source import Fields, write_source
 
 pytestmark = pytest.mark.usefixtures("no_audits")
@@ -25,6 +27,29 @@ def test_build_writes_a_dataset_and_shows_what_is_in_it(tmp_path: Path) -> None:
     }
     for config, number in numbers.items():
         assert f"{config}: {number} rows in test, {number} rows in fewshot" in output
+
+
+def test_an_audit_shows_what_guessers_get_and_the_stated_floor(tmp_path: Path) -> None:
+    command = ("build", "ziqi", "--out", tmp_path / "out", "--audit")
+    code, output = run(*command, "--source", write_source(tmp_path / "source"))
+    assert code == 0, output
+    shown = {(line[1], line[2]): line[3:] for line in lines_of_table(output)}
+    assert shown["comprehension test", "longest"][2] == "40"  # four rows of each of ten themes
+    assert shown["generation test", "commonest place"][2] == "4"
+    code, output = run("build", "ziqi")
+    assert (code, "--out: a folder to write is needed" in output) == (2, True)
+
+
+def test_an_audit_ends_with_status_1_above_the_stated_floor(tmp_path: Path) -> None:
+    questions = {"knowledge": {"test": rows(60, "long", leaky=True)}}
+    write_question_rows("musictheorybench", "1.0", questions, tmp_path / "bank", source="generated")
+    command = ("build", "musictheorybench", "--audit", "--out", tmp_path / "bank")
+    assert run(*command)[0] == 0
+    file = tmp_path / "bank" / "provenance.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "floors": {}}))
+    code, output = run(*command)
+    shown = {line[2]: line[6:8] for line in lines_of_table(output)}
+    assert (code, shown["longest"]) == (1, ["25.0%", "yes"]), output
 
 
 def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:

@@ -97,7 +97,10 @@ def test_it_is_listed_built_run_and_reported(hub: FakeHub, tmp_path: Path) -> No
             ("publish", "musictheorybench", "--repo", "ORG/x", "--dir", out),
             "may not be published: its card on the Hub",
         ),
-        (("attack", "musictheorybench"), f"musictheorybench has no generated dataset; {ACCEPTED}"),
+        (
+            ("build", "musictheorybench", "--audit"),
+            f"musictheorybench has no generated dataset; {ACCEPTED}",
+        ),
     ):
         code, output = run(*command)
         assert (code, message in output) == (1, True), output

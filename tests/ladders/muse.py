@@ -22,7 +22,7 @@ from music_evals.baselines import muse as reader
 from music_evals.baselines.asking import Request
 from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse_ten import dataset as muse_ten
-from music_evals.datasets_builders.questions.leaks import find_leaks, note_views
+from music_evals.datasets_builders.questions.audit import chances, earnings, items_of, shares
 from music_evals.notation.midi.files import FileNote, MidiFile, parse_midi_text
 
 TASKS = (*muse.COMPOSERS, *muse_ten.LEVELED)
@@ -150,20 +150,17 @@ def tables() -> Iterator[str]:
 
 
 def leaks() -> Iterator[str]:
-    """The best view of each task and level, and the commonest answer, on 120 stimuli."""
+    """The best view of each task and level, on 120 stimuli."""
     for task in sys.argv[2:] or TASKS:
-        hidden = muse.HIDDEN.get(task, ())
+        benchmark = "muse" if task in muse.COMPOSERS else "muse_ten"
         for level in LEVELS[1:]:
-            tried = rows(task, level, 120, seed=5)
-            targets = [row["target"] for row in tried]
-            views = [note_views(texts_of(row), hidden) for row in tried]
-            *shares, best = find_leaks(targets, views)
-            top = max(shares, key=lambda share: share.value)
+            items = items_of(benchmark, task, rows(task, level, 120, seed=5))
+            best = max(shares(items, earnings(items, sees=["view"])), key=lambda share: share.value)
             low, high = best.interval()
-            majority = max(map(targets.count, targets)) / len(targets)
+            chance = chances(items).mean()
             yield (
-                f"{task} | {level} | chance {best.chance:.2f} | majority {majority:.2f} | best "
-                f"{best.value:.2f} ({low:.2f}-{high:.2f}) | {top.guesser} {top.value:.2f}"
+                f"{task} | {level} | chance {chance:.2f} | best {best.value:.2f} "
+                f"({low:.2f}-{high:.2f}) | {best.guesser}"
             )
 
 

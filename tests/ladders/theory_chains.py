@@ -12,7 +12,7 @@ from random import Random
 
 from scipy.stats import kendalltau
 
-from music_evals.datasets_builders.questions.attack import OPTIONS_ALONE, attack, best
+from music_evals.datasets_builders.questions.audit import earnings, shares
 from music_evals.datasets_builders.questions.question_rows import Question
 from music_evals.datasets_builders.questions.theory.chains import compose_chains
 from music_evals.notation.theory_chains import LABELS, LINKS, Link, follow, worded
@@ -159,8 +159,8 @@ def main() -> None:
         total = kendalltau(means, [row[at] for row in scores.values()]).statistic
         fresh = compose_chains(200, "attack", level)
         items = [q.blind_item("en", Random(q.name).randrange(4)) for q in fresh]
-        (guesser,) = best(attack(items, guessers=OPTIONS_ALONE)).values()
-        print(level, f"{tau:.2f} {total:.2f}", guesser.guesser, f"{guesser.value:.3f}", guesser.n)
+        best = max(shares(items, earnings(items)), key=lambda share: share.value)
+        print(level, f"{tau:.2f} {total:.2f}", best.guesser, f"{best.value:.3f}", best.n)
 
 
 if __name__ == "__main__":

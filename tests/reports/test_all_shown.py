@@ -167,7 +167,7 @@ def test_columns_are_checked_before_any_table_and_those_that_there_are_are_named
 def test_every_floor_has_a_sentence() -> None:
     """Floors stand in the provenance of data and in the code that makes them."""
     named = {"chance", "majority", "surface"}
-    for path in Path(benchmarks.__file__).parents[1].rglob("questions/floors.py"):
+    for path in Path(benchmarks.__file__).parents[1].rglob("questions/audit.py"):
         named |= set(re.findall(r'"(\w[\w ]*)": _', path.read_text(encoding="utf-8")))
     assert named >= {"blind", "options alone"}
     assert named <= _words()["floors"].keys()

@@ -8,6 +8,7 @@ import typer
 from typer import Argument, BadParameter, Option
 
 from music_evals.benchmarks import dataset_facts, dataset_names, load
+from music_evals.commands.build.audit import with_audit
 from music_evals.commands.build.lilybench import lilybench
 from music_evals.commands.build.lilybench_generation import lilybench_generation
 from music_evals.commands.build.msu import msu
@@ -116,4 +117,4 @@ def _level(
 app.command("level")(_level)
 app.command("train")(train)
 for dataset in dataset_names():
-    app.command(dataset)(COMMANDS.get(dataset) or _command(dataset))
+    app.command(dataset)(with_audit(dataset, COMMANDS.get(dataset) or _command(dataset)))

@@ -84,7 +84,14 @@ def published_files(dataset: str, source: Source | None = None) -> Iterator[Publ
 def _fetch_all(source: Source, root: Path, folder: Path) -> PublishedFiles:
     wanted = [_look_up(remote, root) for remote in source.remotes]
     _announce(source.title, wanted, root)
-    _check_room(wanted, root)
+    needed = sum(entry.bytes or 0 for entry in wanted)
+    free = shutil.disk_usage(root).free
+    if needed > free:
+        raise DatasetError(
+            f"{format_bytes(needed)} are to be fetched, and {root} has {format_bytes(free)} free; "
+            "free some space, or name another folder in MUSIC_EVALS_CACHE (and in HF_HOME for "
+            "files of the Hub)"
+        )
     shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
     for entry in wanted:
         _fetch(entry, root, folder / entry.remote.folder)
@@ -164,17 +171,6 @@ def _size(wanted: _Wanted, root: Path) -> str:
     if is_cached:
         return "fetched before"
     return format_bytes(wanted.bytes or 0) if remote.hub else remote.size
-
-
-def _check_room(wanted: Sequence[_Wanted], root: Path) -> None:
-    needed = sum(entry.bytes or 0 for entry in wanted)
-    free = shutil.disk_usage(root).free
-    if needed > free:
-        raise DatasetError(
-            f"{format_bytes(needed)} are to be fetched, and {root} has {format_bytes(free)} free; "
-            "free some space, or name another folder in MUSIC_EVALS_CACHE (and in HF_HOME for "
-            "files of the Hub)"
-        )
 
 
 # --- the Hub ---

@@ -61,7 +61,7 @@ def write_dataset(
             rows at all.
     """
     # Here, because tasks import this module and SciPy takes a second to load.
-    from music_evals.datasets_builders.questions.floors import compute_floors
+    from music_evals.datasets_builders.questions.audit import compute_floors
 
     with replace_folder(out, overwrite=overwrite) as folder:
         counts: dict[str, dict[str, int]] = {}

@@ -13,7 +13,7 @@ recordings.
 
 import hashlib
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
@@ -47,7 +47,7 @@ from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.midi.files import midi_to_text, write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Performance
 
-_TRIED = 200  # stimuli of each task that classifiers are tried on
+_TRIED = 200  # stimuli of each task that guessers are tried on
 _ATTEMPTS = 500  # draws for a stimulus that differs from all earlier ones
 _Stimulus = TypeVar("_Stimulus")
 Key = tuple[Any, ...]
@@ -122,15 +122,15 @@ def build_generated(
 
 @cache
 def _refuse_leaks() -> None:
-    """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process,
+    """Try guessers on stimuli of a fixed seed, which this code alone decides: once per process,
     for seconds.
     """
     # Here, because SciPy takes a second to load.
-    from music_evals.datasets_builders.questions.leaks import refuse_leaks_of_notes
+    from music_evals.datasets_builders.questions.audit import refuse_leaks
 
     for config, compose in COMPOSERS.items():
         tried = (make() for split, make in compose(DEFAULT_SEED, _TRIED, None) if split == "test")
-        refuse_leaks_of_notes(NAME, config, tried, HIDDEN.get(config, ()))
+        refuse_leaks(NAME, config, "midi", tried)
 
 
 def draw(
@@ -246,22 +246,6 @@ COMPOSERS: Mapping[str, Callable[..., Iterator[tuple[str, Maker]]]] = {
 }
 """Config → composes rows from a seed, a number of test rows, a soundfont and a level: their splits,
 and what makes them.
-"""
-
-
-HIDDEN: Mapping[str, Sequence[str]] = {
-    "chord_quality": (
-        "spectrum",
-        "beginning",
-        "end",
-        "first event",
-        "last event",
-        "sizes",
-        "together",
-    )
-}
-"""Config → views of `questions.leaks` that have what is asked: the notes of a chord, and how many
-they are.
 """
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from music_evals.datasets_builders.questions.attack import credit
+from music_evals.datasets_builders.questions.audit import credit
 
 _NEAREST = 9  # stimuli that vote; stimuli at the same distance as the last of them vote too
 

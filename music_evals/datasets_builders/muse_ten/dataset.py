@@ -32,7 +32,7 @@ from music_evals.notation.audio.soundfont import default_soundfont
 DEFAULT_SEED = 1
 PER_TASK = 20
 LEVELED = tuple(name for name in FORMS if name not in ("instrument", "major_or_minor"))
-_TRIED = 200  # stimuli of each task that classifiers are tried on
+_TRIED = 200  # stimuli of each task that guessers are tried on
 
 
 class _Question(TypedDict):
@@ -115,15 +115,15 @@ def build(
 
 @cache
 def _refuse_leaks() -> None:
-    """Try classifiers on stimuli of a fixed seed, which this code alone decides: once per process,
+    """Try guessers on stimuli of a fixed seed, which this code alone decides: once per process,
     for seconds.
     """
     # Here, because SciPy takes a second to load.
-    from music_evals.datasets_builders.questions.leaks import refuse_leaks_of_notes
+    from music_evals.datasets_builders.questions.audit import refuse_leaks
 
-    for name, form in FORMS.items():
+    for name in FORMS:
         tried = compose_rows(DEFAULT_SEED, name, "leaks", _TRIED, None)
-        refuse_leaks_of_notes(NAME, name, tried, form.hidden)
+        refuse_leaks(NAME, name, "midi", tried)
 
 
 def _convert(conversion: Conversion) -> Provenance:

@@ -413,7 +413,6 @@ class TaskForm:
     compose: Compose
     clips: Sequence[str] = ("",)  # what the names of the columns of each clip end with
     is_lettered: bool = True  # whether the answer is the letter of an option, or its text
-    hidden: Sequence[str] = ()  # views of `leaks` that have what is asked
 
     @property
     def targets(self) -> list[str]:
@@ -428,7 +427,6 @@ class TaskForm:
 
 
 _PAIR = ("_1", "_2")
-_TIMBRE = ("spectrum", "beginning", "end")
 _MELODIES = (
     "Yes, these are the same exact melody.",
     "No, these are not the same exact melody.",
@@ -454,7 +452,7 @@ _CONTOURS = (
 FORMS = {
     "oddball": TaskForm(_MELODIES, _oddball, _PAIR, is_lettered=False),
     "contour": TaskForm(_CONTOURS, _contour),
-    "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument, hidden=_TIMBRE),
+    "instrument": TaskForm(("Piano", "Guitar", "Bass", "Drums"), _instrument),
     "rhythm_matching": TaskForm(_DRUMS, _rhythm_matching, _PAIR, is_lettered=False),
     "meter": TaskForm(("Groups of 3", "Groups of 4", "Groups of 5"), _meter),
     "key_modulation": TaskForm(
@@ -464,9 +462,7 @@ FORMS = {
     "transposition_pairs": TaskForm(
         (SAME, DIFFERENT), _transposition_pairs, _PAIR, is_lettered=False
     ),
-    "major_or_minor": TaskForm(
-        ("Major", "Minor"), _major_or_minor, hidden=(*_TIMBRE, "first event", "last event")
-    ),
+    "major_or_minor": TaskForm(("Major", "Minor"), _major_or_minor),
     "syncopation_pairs": TaskForm(_LOOPS, _syncopation_pairs, _PAIR),
 }
 """Task → its form."""

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from string import ascii_uppercase
 from typing import Any
 
@@ -25,6 +25,8 @@ _OTHERS = (
     "score_id",
     "score",
 )
+Views = Mapping[str, Sequence[float]]
+"""Name → numbers that describe a stimulus, as many for every stimulus of a task."""
 COLUMNS = (*_KINDS, *_OTHERS)
 """The columns that guessers use; a row has some of them. Sound and pages are not read."""
 
@@ -42,6 +44,7 @@ class Item:
     opening: str = ""  # the music that the options continue, or that a number is asked of
     kind: str = ""  # of an open question
     answer_type: str = ""  # of an open question
+    views: Views = field(default_factory=dict, hash=False)  # of the stimulus
 
 
 def form_of(row: Mapping[str, Any]) -> str:
@@ -54,20 +57,19 @@ def form_of(row: Mapping[str, Any]) -> str:
     return " ".join(str(row[name]) for name in _KINDS if row.get(name)) or "all"
 
 
-def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False) -> Item | None:
+def item_of(row: Mapping[str, Any], *, continues: bool = False) -> Item | None:
     """Read a row of any benchmark; None if its answer is not a single option but, for example, an
     order of options.
 
     Args:
         row: has `COLUMNS`, of which `id` and either `answer` or `target` are needed. The answer is
             a text, one of the texts `options`, or the letter or index of an option.
-        config: comes first in the name of the form.
         continues: whether the options continue the music in `score`, or in the question if there is
             no `score`.
 
-    >>> item = item_of({"id": "a", "options": ["C", "D"], "answer": "1", "kind": ""}, "keys")
+    >>> item = item_of({"id": "a", "options": ["C", "D"], "answer": "1", "kind": "keys"})
     >>> item.form, item.options, item.answer
-    ('keys all', ('C', 'D'), 'D')
+    ('keys', ('C', 'D'), 'D')
     """
     if row.get("answer_kind") not in (None, "label"):
         return None
@@ -84,9 +86,8 @@ def item_of(row: Mapping[str, Any], config: str = "", *, continues: bool = False
         opening = row.get("score") or text[len(question) :]
     unit = _LANGUAGE.sub("", row["id"])
     group = row.get("piece") or row.get("score_id") or unit
-    form = f"{config} {form_of(row)}".strip()
     kind, answer_type = (str(row.get(name) or "") for name in ("kind", "answer_type"))
-    return Item(form, question, options, answer, group, unit, opening, kind, answer_type)
+    return Item(form_of(row), question, options, answer, group, unit, opening, kind, answer_type)
 
 
 def _option_of(answer: str, options: Sequence[str]) -> str | None:

@@ -13,15 +13,6 @@ from music_evals.notation.midi.files import write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 PER_KIND = 20
-HIDDEN: Mapping[str, Sequence[str]] = {
-    "tempo": ("loudness", "spectrum"),
-    "instrument": ("loudness", "spectrum", "beginning", "end"),
-    "mode": ("spectrum",),
-    "voices": ("spectrum", "beginning", "end"),
-}
-"""Kind → views of `leaks` that have what is asked: how many strokes sound, the timbre, the notes,
-their number.
-"""
 SECONDS = 4.0
 TEMPI = (50, 72, 104, 150)
 METRES = (2, 3, 4, 5)

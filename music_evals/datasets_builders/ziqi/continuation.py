@@ -28,7 +28,7 @@ from zlib import crc32
 
 from music21 import corpus
 
-from music_evals.datasets_builders.questions.attack import refuse_guessable
+from music_evals.datasets_builders.questions.audit import refuse_guessable
 from music_evals.datasets_builders.questions.question_rows import (
     LANGUAGES,
     Language,

@@ -367,18 +367,15 @@ def _marks(part: Any, bars: _Bars) -> _Marks:
     # music21 stores a spanner within one part there or further up.
     for spanner in part.recurse().getElementsByClass("Spanner"):
         first, last = spanner.getFirst(), spanner.getLast()
-        if first is not last and _is_in_one_voice(places.get(id(first)), places.get(id(last))):
+        start, stop = places.get(id(first)), places.get(id(last))
+        if first is last or start is None or stop is None:
+            continue
+        # ABC has no slurs to another voice.
+        if start[0] == stop[0] and start <= stop:
             _mark_spanner(spanner, marks)
     for bar in bars:
         _mark_texts(bar, marks)
     return marks
-
-
-def _is_in_one_voice(start: _Place | None, stop: _Place | None) -> bool:
-    """Whether two notes are in one voice, in this order: ABC has no slurs to another voice."""
-    if start is None or stop is None:
-        return False
-    return start[0] == stop[0] and start <= stop
 
 
 def _mark_spanner(spanner: Any, marks: _Marks) -> None:

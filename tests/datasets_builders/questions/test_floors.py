@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 from music_evals.datasets_builders.dataset_io import Origin, Provenance, read_provenance
-from music_evals.datasets_builders.questions.attack import earnings
-from music_evals.datasets_builders.questions.floors import items_of
+from music_evals.datasets_builders.questions.audit import earnings, items_of
 from music_evals.datasets_builders.questions.question_rows import QuestionRow, write_question_rows
 from music_evals.evals.shared.floors import floors_of
-from tests.datasets_builders.questions.test_attack import exchangeable, longest
+from tests.datasets_builders.questions.test_audit import exchangeable, longest
 
 
 def rows(count: int, kind: str, *, leaky: bool, seed: int = 1) -> list[QuestionRow]:

@@ -7,7 +7,7 @@ from itertools import islice
 from random import Random
 from zlib import crc32
 
-from music_evals.datasets_builders.questions.attack import refuse_guessable
+from music_evals.datasets_builders.questions.audit import refuse_guessable
 from music_evals.datasets_builders.questions.items import Item
 from music_evals.datasets_builders.questions.question_rows import (
     LANGUAGES,

@@ -1,0 +1,188 @@
+"""The audit of questions: guessers find planted leaks, and nothing in questions without a leak."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+from types import ModuleType
+
+import pytest
+
+from music_evals import benchmarks
+from music_evals.datasets_builders.dataset_io import DatasetError
+from music_evals.datasets_builders.muse import dataset as muse
+from music_evals.datasets_builders.muse_ten import dataset as muse_ten
+from music_evals.datasets_builders.questions import audit
+from music_evals.datasets_builders.questions.audit import (
+    chances,
+    earnings,
+    items_of,
+    refuse_guessable,
+    refuse_leaks,
+    shares,
+)
+from music_evals.datasets_builders.questions.items import Item
+from music_evals.notation.midi.files import midi_to_text, write_midi
+from music_evals.notation.midi.performance import Note, Performance
+
+WORDS = ("do", "re", "mi", "fa", "sol", "la", "si")
+NOTE = Note(0, 60, 400, 80)
+
+
+def exchangeable(count: int, seed: int, form: str = "plain") -> list[Item]:
+    """Questions with four different runs of syllables, of which any may be right."""
+    rng = Random(seed)
+    items = []
+    for number in range(count):
+        options: set[str] = set()
+        while len(options) < 4:
+            options.add(" ".join(rng.choices(WORDS, k=rng.randint(1, 5))))
+        drawn = tuple(rng.sample(sorted(options), 4))
+        items.append(
+            Item(form, "Which?", drawn, rng.choice(drawn), f"{number // 3}", f"{form}{number}")
+        )
+    return items
+
+
+def longest(items: list[Item]) -> list[Item]:
+    return [replace(item, answer=max(item.options, key=len)) for item in items]
+
+
+def changed_ones(count: int, seed: int) -> list[Item]:
+    """Questions whose wrong options have one word of the right option changed."""
+    rng = Random(seed)
+    items = []
+    for number in range(count):
+        right = rng.choices(WORDS, k=5)
+        wrong = {
+            " ".join([*right[:at], rng.choice("xyz"), *right[at + 1 :]])
+            for at in rng.sample(range(5), 3)
+        }
+        options = tuple(rng.sample([" ".join(right), *sorted(wrong)], 4))
+        items.append(Item("changed", "", options, " ".join(right), str(number), str(number)))
+    return items
+
+
+def by_guesser(items: list[Item], learned: list[Item] | None = None) -> dict[str, float]:
+    tried = shares(items, earnings(items, learned or ()))
+    return {share.guesser: share.value for share in tried}
+
+
+def test_planted_leaks_are_found() -> None:
+    # Less than 1, because two options may be equally long.
+    assert by_guesser(longest(exchangeable(300, 1)))["longest"] > 0.85
+    assert by_guesser(exchangeable(900, 2))["longest"] < 0.3
+    assert by_guesser(changed_ones(300, 3))["most like the others"] == 1
+
+
+def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not() -> None:
+    learned, fresh = exchangeable(600, 4), exchangeable(2000, 5)
+    refuse_guessable("syllables", learned, fresh)
+    # One question in ten has the longest option as its answer: 32% for the guesser that takes it.
+    leaky = [longest([item])[0] if number % 10 == 0 else item for number, item in enumerate(fresh)]
+    with pytest.raises(
+        DatasetError,
+        match=r"syllables, form 'plain', can be guessed: the guesser 'longest' .* 25.0%",
+    ):
+        refuse_guessable("syllables", learned, leaky)
+    forms = [replace(item, form=str(number % 8)) for number, item in enumerate([*learned, *fresh])]
+    bad = [longest([item])[0] if item.form == "7" else item for item in forms]
+    refuse_guessable("syllables", forms[:600], forms[600:])
+    with pytest.raises(DatasetError, match="form '7'"):
+        refuse_guessable("syllables", bad[:600], bad[600:])
+
+
+def test_answers_of_one_kind_are_learned_from_other_questions() -> None:
+    known = [
+        Item("yes or no", "", (), answer, "1", str(n))
+        for n, answer in enumerate(["no", "no", "no", "yes"])
+    ]
+    tried = [
+        Item("yes or no", "", (), answer, "2", str(n))
+        for n, answer in enumerate(["no", "yes", "no", "no"])
+    ]
+    assert by_guesser(tried, known)["commonest answer"] == 0.75
+    assert chances(tried).tolist() == [0.5] * 4
+    # Two kinds of questions with one form have different wordings.
+    known += [Item("yes or no", "Is it a waltz?", (), "yes", "1", f"w{n}") for n in range(2)]
+    waltz = Item("yes or no", "Is this a waltz?", (), "yes", "2", "w")
+    assert by_guesser([waltz], known) == {"commonest answer": 0, "question's words": 1}
+
+
+def test_letters_of_the_opening_are_seen_by_a_reader() -> None:
+    options = ("c d e f", "z z z z", "x x x x", "g g g g")
+    item = Item("tune", "", options, "c d e f", "1", "1", "c d e f c d e f ")
+    assert by_guesser([item])["letters"] == 1
+    assert "letters" not in earnings([item], sees=["options", "question"])
+
+
+def test_a_question_in_two_languages_counts_once() -> None:
+    rows = [
+        {"id": f"{n}-{language}", "options": [*"wxyz"], "answer": "A", "language": language}
+        for n in range(50)
+        for language in ("zh", "en")
+    ]
+    items = items_of("ziqi", "comprehension", rows)
+    tried = {share.guesser: share for share in shares(items, earnings(items))}
+    share = tried["commonest place"]
+    assert (share.value, share.n) == (1, 50)
+    # Wilson's bound if all are right.
+    assert share.interval()[0] == pytest.approx(50 / (50 + 1.959964**2))
+    assert (share.is_above(0.8), share.is_above(0.85)) == (True, False)
+
+
+def scale(velocity: int, length: int = 8, program: int = 0) -> Performance:
+    notes = tuple(
+        replace(NOTE, onset=480 * at, pitch=60 + at, velocity=velocity + at % 3)
+        for at in range(length)
+    )
+    return Performance(notes, 120, (4, 4), None, program=program)
+
+
+def rows_of(targets: str, stimulus: Callable[[str], Performance]) -> list[dict[str, object]]:
+    return [
+        {
+            "id": str(number),
+            "options": [*"wxyz"],
+            "target": target,
+            "midi_text": midi_to_text(write_midi(stimulus(target))),
+        }
+        for number, target in enumerate(targets)
+    ]
+
+
+def views(rows: list[dict[str, object]]) -> dict[str, float]:
+    items = items_of("muse_ten", "contour", rows)
+    return {share.guesser: share.value for share in shares(items, earnings(items, sees=["view"]))}
+
+
+def test_what_notes_give_away_is_found_by_its_view() -> None:
+    found = views(rows_of("AB" * 50, lambda target: scale(60 if target == "A" else 61)))
+    assert found["velocities"] == 1
+    assert found["program"] <= 0.5
+    assert views(rows_of("AB" * 50, lambda target: scale(60, 8 + (target == "A"))))["sizes"] == 1
+    by_program = rows_of("AB" * 50, lambda target: scale(60, program=24 * (target == "A")))
+    assert views(by_program)["program"] == 1
+    with pytest.raises(DatasetError, match=r"contour, midi, .* 'program' gets 100.0% of 100"):
+        refuse_leaks("muse_ten", "contour", "midi", by_program)
+    refuse_leaks("muse_ten", "instrument", "midi", by_program)  # a look-up
+    rng = Random(1)
+    noise = rows_of(
+        "".join(rng.choices("ABCD", k=600)),
+        lambda _: scale(rng.randint(40, 100), rng.randint(4, 12)),
+    )
+    assert all(0.18 < share < 0.32 for share in views(noise).values())  # four standard errors
+
+
+def test_views_with_what_is_asked_are_not_seen() -> None:
+    rows = rows_of("AB", lambda target: scale(60))
+    assert {*items_of("muse", "chord_quality", rows)[0].views} == {"program", "velocities"}
+
+
+@pytest.mark.parametrize("module", [muse, muse_ten], ids=["muse", "muse_ten"])
+def test_each_task_is_tried_ahead_of_a_build(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    monkeypatch.setattr(audit, "refuse_leaks", lambda _, task, *__: tried.append(task))
+    module._refuse_leaks.__wrapped__()
+    assert tried == [*benchmarks.load(module.NAME).tasks]
