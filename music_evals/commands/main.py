@@ -6,6 +6,7 @@
 import sys
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
+from io import TextIOWrapper
 from typing import Annotated
 
 import click
@@ -86,6 +87,9 @@ def _options(
 
 def main() -> None:
     """Run the command; what goes wrong is one line, with --debug its traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal of ASCII shows "?" for other characters
+            stream.reconfigure(errors="replace")
     with_traceback = "--debug" in sys.argv
     sys.argv = [argument for argument in sys.argv if argument != "--debug"]
     try:

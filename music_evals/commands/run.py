@@ -65,6 +65,8 @@ _BOUNDS = {
     **dict.fromkeys(("max_tokens", "epochs", "max_connections", "max_samples"), (1, _MANY)),
 }
 """Least and most of options that Inspect does not check."""
+_MISREAD = re.compile(r"[#[\]\x00-\x1f\x7f\ud800-\udfff]|%[0-9a-fA-F]{2}")
+"""What Inspect takes for a part of an address, or for markup, in names of models and folders."""
 _OWN_OPTIONS = {"model", "model_args", "task_args", "limit", "max_tasks", "display", "log_dir"}
 """Options of Inspect that `run` takes itself."""
 _INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ended
@@ -384,6 +386,13 @@ def _places(
             "a model is needed (--model PROVIDER/NAME, such as openai/gpt-4o or baseline/chance), "
             "and --log-dir has to be a folder"
         )
+    for name, option in [*((model, "--model") for model in models), (log_dir or "", "--log-dir")]:
+        if misread := _MISREAD.search(name):
+            raise BadParameter(
+                f"{name!r} has {misread[0]!r}, which Inspect reads as something else; accepted are "
+                "letters, digits and other characters, without # [ ] and controls",
+                param_hint=option,
+            )
     for model in map(_checkpoint, ",".join(models).split(",")):
         name = model if log_dir else f"{'+'.join(names)}-{model}"
         folder = f"{log_dir or logs_folder()}/{re.sub(r'[^A-Za-z0-9_.+-]+', '-', name)}"

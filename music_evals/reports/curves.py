@@ -114,6 +114,6 @@ def _step(spec: EvalSpec, by: str, pattern: str) -> tuple[float | None, str]:
     model = spec.model
     facts = {"step": model, **spec.model_args, **(spec.metadata or {})}
     text = str(facts.get(by, ""))
-    for step in re.findall(pattern, model):
+    for step in filter(None, re.findall(pattern, model)):
         model = "*".join(model.rsplit(step, 1))
-    return next(map(float, re.findall(pattern, text)), None), model
+    return next(map(float, filter(None, re.findall(pattern, text))), None), model

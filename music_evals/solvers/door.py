@@ -5,7 +5,10 @@
 - A try has `TRY_SECONDS` in all, and a request twice as long; ``--attempt-timeout`` and
   ``--timeout`` change them. Every single read of a server that sends a byte each second succeeds,
   so the limits of the HTTP client alone end no such try.
-- A reply has at most `MOST_BYTES`, also unpacked. Text parts are read as text.
+- A reply has at most `MOST_BYTES`, also unpacked, and 50 tags ``<think>``. Text parts are read as
+  text. A call of a tool that the model was not given is dropped: Inspect would answer it, and ask
+  again without end.
+- An error has at most 2,000 characters.
 - Counts of tokens that no reply can have are unknown.
 - Replies and errors are valid Unicode. A server may cut a character in two; the lone surrogate that
   is left cannot be sent back to the model, nor logged. It is written out (``\\ud83d``).
@@ -53,7 +56,10 @@ MENDED = "replies_made_valid_unicode"
 _LIMITS = GenerateConfig(
     max_retries=MAX_RETRIES, attempt_timeout=TRY_SECONDS, timeout=2 * TRY_SECONDS
 )
-_MALFORMED = (TypeError, ValueError, LookupError, AttributeError)
+_MALFORMED = (TypeError, ValueError, LookupError, AttributeError, AssertionError)
+_MOST_OF_AN_ERROR = 2000  # characters; Inspect shows errors in time that is quadratic
+_MOST_TAGS = 50  # Inspect reads <think> in time that is quadratic
+_MOST_CHOICES = 64
 _MOST_TOKENS = 10_000_000  # of a reply or a prompt
 _NO_QUOTA = re.compile("insufficient_quota|billing_hard_limit_reached")
 _READ_SECONDS = 600  # the SDKs' default for a single read
@@ -118,12 +124,17 @@ class _Door:
             clean = _clean_error(cause if isinstance(cause, ReplyError) else error)
             # Errors of the command line are those of baselines, which cannot answer the task.
             if isinstance(error, _MALFORMED) and not isinstance(error, click.ClickException):
-                raise MalformedReplyError(f"{type(error).__name__}: {clean}") from None
+                why = str(clean) or "it is no completion"
+                raise MalformedReplyError(f"{type(error).__name__}: {why}") from None
             if clean is error:
                 raise
             raise clean from None
         self._turns.answer()
-        if not isinstance(answer, tuple):
+        output = answer[0] if isinstance(answer, tuple) else answer
+        if isinstance(output, ModelOutput) and not options.get("tools"):
+            for choice in output.choices:
+                choice.message.tool_calls = None
+        if output is answer:
             return self._clean(answer)
         has_failed = isinstance(answer[0], Exception)
         return tuple(self._clean(part, as_error=has_failed) for part in answer)
@@ -187,7 +198,9 @@ def _clean_error(error: BaseException) -> BaseException:
 
 def _clean(value: Any) -> Any:
     if isinstance(value, str):
-        return scrub(str(valid_unicode(value)))
+        clean = scrub(str(valid_unicode(value)))
+        left_out = len(clean) - _MOST_OF_AN_ERROR
+        return f"{clean[:_MOST_OF_AN_ERROR]}… (and {left_out} more)" if left_out > 0 else clean
     return json.loads(scrub(json.dumps(value))) if isinstance(value, dict) else value
 
 
@@ -242,13 +255,20 @@ async def _unpacked(source: Any, packing: str) -> AsyncIterator[bytes]:
 
 
 def _mended(content: bytes) -> bytes:
-    """A completion with text in the place of text parts, and without odd counts of tokens."""
+    """A completion with text in the place of text parts, without odd counts of tokens, and with
+    bounded numbers of choices and tags.
+    """
     try:
         reply = json.loads(content)
+        reply["choices"] = reply["choices"][:_MOST_CHOICES]
         for choice in reply["choices"]:
             message = choice["message"]
-            if isinstance(parts := message.get("content"), list):
-                message["content"] = "".join(str(part.get("text", "")) for part in parts)
+            text = message.get("content")
+            if isinstance(text, list):
+                text = "".join(str(part.get("text", "")) for part in text)
+            if text:
+                *kept, last = text.split("<think", _MOST_TAGS)
+                message["content"] = "<think".join([*kept, last.replace("<think", "")])
         if not _are_counts(reply.get("usage")):
             reply["usage"] = None
         return json.dumps(reply).encode()
@@ -307,6 +327,7 @@ def install() -> None:
     scorer is made.
     """
     from inspect_ai._util import json as inspect_json
+    from inspect_ai.model._model import ModelGenerateError
 
     inspect_writer: Any = inspect_json
     to_json = inspect_writer.to_json
@@ -327,6 +348,10 @@ def install() -> None:
         open_door(model)
         try:
             return await generate(model, *arguments, **options)
+        except ModelGenerateError as error:  # its message has the whole request, which the log has
+            if error.provider_message:
+                error.args = (_clean(error.provider_message),)
+            raise
         except RetryError as error:
             tries, cause = error.last_attempt.attempt_number, error.last_attempt.exception()
             inner = cause and cause.__cause__

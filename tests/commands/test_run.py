@@ -352,3 +352,11 @@ def test_a_run_under_several_conditions_shows_each_also_in_a_narrow_terminal(
     assert heading.split()[:3] == ["Task", "Condition", "Score"]
     assert max(map(len, [heading, *rows[:2]])) <= 50
     assert "stimulus" in out.getvalue()
+
+
+@pytest.mark.parametrize("name", ["run#2", "run%20b", "[/red]x", "new\nline", "inv\udcff"])
+def test_folders_that_inspect_misreads_are_refused(name: str, tmp_path: Path) -> None:
+    code, output = run("run", "muse", "--model", "baseline/chance", "--log-dir", tmp_path / name)
+    assert code == 2
+    assert "--log-dir" in output and "reads as something else" in output
+    assert not list(tmp_path.iterdir())

@@ -154,6 +154,52 @@ def test_text_parts_are_text(tmp_path: Path) -> None:
     assert samples(log)[0].output.completion == "Answer: A"
 
 
+def reply_of(change: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    """A completion after a change of its message."""
+    reply = completion("Answer: A")
+    change(reply["choices"][0]["message"])
+    return reply
+
+
+def test_calls_of_tools_that_nobody_gave_are_no_question(tmp_path: Path) -> None:
+    function = {"name": "search", "arguments": '{"q": 1}'}
+    call = {"id": "x", "type": "function", "function": function}
+    requests: list[Any] = []
+
+    def answer(request: Request) -> None:
+        requests.append(request.body)
+        request.reply(reply_of(lambda message: message.update(content=None, tool_calls=[call])))
+
+    log = asked(answer, tmp_path)
+    assert len(requests) == 1
+    assert samples(log)[0].output.completion == ""
+
+
+def test_errors_are_short_and_without_the_request(tmp_path: Path) -> None:
+    error = json.dumps({"error": {"message": "A" * 200_000}}).encode()
+    log = asked(lambda request: request.reply(error, 400), tmp_path)
+    message = error_of(log)
+    assert "400" in message and len(message) < 3000
+    assert "Request:" not in message
+
+
+def test_tags_and_choices_are_bounded(tmp_path: Path) -> None:
+    reply = completion("<think>" * 40_000 + "Answer: A")
+    reply["choices"] *= 50_000
+    start = time.process_time()
+    log = asked(lambda request: request.reply(reply), tmp_path)
+    output = samples(log)[0].output
+    assert output.completion.endswith("Answer: A")
+    assert len(output.choices) == 64
+    assert output.completion.count("<think") == 50
+    assert time.process_time() - start < 600  # without the bound it takes hours
+
+
+def test_a_reply_that_is_no_completion_is_repeated(tmp_path: Path) -> None:
+    log = asked(lambda request: request.reply(b"data: {}", 200), tmp_path, max_retries=1)
+    assert "no reply in 2 tries: MalformedReplyError" in error_of(log)
+
+
 @pytest.mark.parametrize("count", [10**30, -1, "many", 1.5, float("nan")])
 def test_odd_counts_of_tokens_are_unknown(count: Any, tmp_path: Path) -> None:
     usage = {"prompt_tokens": count, "completion_tokens": 1, "total_tokens": 10}
