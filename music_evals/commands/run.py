@@ -44,6 +44,7 @@ from music_evals.commands.output import (
 )
 from music_evals.datasets_builders.progress import progress_bar
 from music_evals.notation.extras import EXTRAS
+from music_evals.notation.secrets import remember
 
 if TYPE_CHECKING:
     from inspect_ai import Task
@@ -226,6 +227,7 @@ def run(
     chosen = [*chain.from_iterable(map(_tasks, names))]
     make_tasks = partial(conditions, chosen, arguments, axes, grid=grid)
     options = {**options, **generation, "max_tasks": max_tasks}
+    remember(options)
     base_url = options.pop("model_base_url", None) or provider.get("base_url")
     if dry_run or show:
         with _errors_in_a_line(""):

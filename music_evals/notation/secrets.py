@@ -26,6 +26,9 @@ _NAMES = (
 _NAME = "|".join(_NAMES)
 _PLACES = {
     "a password in an address": re.compile(r"(?P<head>://)(?P<secret>(?!\*)[^/\s\"'\\<>@]+)(?=@)"),
+    "a key in the query of an address": re.compile(
+        r"(?P<head>[?&](?:key|token|sig|signature|code)=)(?P<secret>(?!\*)[^&#\s\"'\\<>]{8,})"
+    ),
     "the value of a field with the name of a secret": re.compile(
         rf"(?P<head>(?:{_NAME})(\\*[\"'])\s*:\s*\2(?:bearer |basic )?)"
         r"(?P<secret>(?!(?:bearer |basic )?\*)[^\"'\\]+)",
@@ -119,10 +122,10 @@ def kind_of_secret(text: str) -> str | None:
 
 def _matches(text: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield what is at the place of a secret, with its kind."""
-    in_address, *behind_names = _PLACES.items()
+    in_address, in_query, *behind_names = _PLACES.items()
     lower = text.lower()
     has_name = any(name in lower for name in _NAMES)
-    for kind, place in [in_address, *behind_names * has_name]:
+    for kind, place in [in_address, in_query, *behind_names * has_name]:
         for match in place.finditer(text):
             yield kind, match
 

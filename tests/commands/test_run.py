@@ -8,7 +8,9 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
+from zipfile import ZipFile
 
+import inspect_ai._util.zipfile  # noqa: F401 - teaches zipfile how logs are packed
 import pytest
 from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
 
@@ -358,5 +360,22 @@ def test_a_run_under_several_conditions_shows_each_also_in_a_narrow_terminal(
 def test_folders_that_inspect_misreads_are_refused(name: str, tmp_path: Path) -> None:
     code, output = run("run", "muse", "--model", "baseline/chance", "--log-dir", tmp_path / name)
     assert code == 2
-    assert "--log-dir" in output and "reads as something else" in output
+    assert "--log-dir" in output
+    assert "reads as something else" in output
     assert not list(tmp_path.iterdir())
+
+
+def test_secrets_in_options_are_in_no_file(tmp_path: Path) -> None:
+    body = '{"token": "a-secret-of-mine"}'
+    code, output = run(
+        *("run", "muse_chord_quality", "--model", "baseline/chance", "--limit", 1),
+        *("--extra-body", body, "--log-dir", tmp_path / "logs"),
+    )
+    assert code == 0, output
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    contents = [path.read_bytes() for path in files]
+    for path in tmp_path.rglob("*.eval"):
+        with ZipFile(path) as archive:
+            contents += map(archive.read, archive.namelist())
+    assert len(contents) > len(files)
+    assert not any(b"a-secret-of-mine" in content for content in contents)

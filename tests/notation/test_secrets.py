@@ -23,6 +23,7 @@ def unused(monkeypatch: pytest.MonkeyPatch) -> None:
         '{"headers": {"Authorization": "Bearer canary"}}',
         json.dumps({"message": json.dumps({"password": "canary"})}),
         "https://host/v1?api_key=canary&n=1",
+        "https://host/v1?n=1&key=long-canary#x",
         "Authorization: Basic canary",
         '{"default_headers": {"X-Mine": "canary", "X-Other": "canary"}}',
     ],
