@@ -388,7 +388,8 @@ def _places(
             "a model is needed (--model PROVIDER/NAME, such as openai/gpt-4o or baseline/chance), "
             "and --log-dir has to be a folder"
         )
-    for name, option in [*((model, "--model") for model in models), (log_dir or "", "--log-dir")]:
+    given = {log_dir or "": "--log-dir", **dict.fromkeys(models, "--model")}
+    for name, option in given.items():
         if misread := _MISREAD.search(name):
             raise BadParameter(
                 f"{name!r} has {misread[0]!r}, which Inspect reads as something else; accepted are "

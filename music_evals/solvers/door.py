@@ -110,34 +110,41 @@ class _Door:
     async def __call__(self, *arguments: Any, **options: Any) -> Any:
         config = options.get("config") or arguments[-1]
         remember(config.model_dump(include={"extra_headers", "extra_body"}))
-        for client in _http_clients(self._api):
-            if _read_bounded not in client.event_hooks["response"]:
-                client.event_hooks["response"].append(_read_bounded)
-                client.headers["accept-encoding"] = "gzip"
+        self._bound_replies()
         sent = self._turns.send()
         try:
             answer = await self._generate(*arguments, **options)
         except Exception as error:
-            if refusal := _refusal(self._api, error):
-                self._turns.refuse(sent, refusal.retry_after)
-            cause = error.__cause__
-            clean = _clean_error(cause if isinstance(cause, ReplyError) else error)
-            # Errors of the command line are those of baselines, which cannot answer the task.
-            if isinstance(error, _MALFORMED) and not isinstance(error, click.ClickException):
-                why = str(clean) or "it is no completion"
-                raise MalformedReplyError(f"{type(error).__name__}: {why}") from None
-            if clean is error:
+            failure = self._failure(error, sent)
+            if failure is error:
                 raise
-            raise clean from None
+            raise failure from None
         self._turns.answer()
-        output = answer[0] if isinstance(answer, tuple) else answer
-        if isinstance(output, ModelOutput) and not options.get("tools"):
-            for choice in output.choices:
+        parts = answer if isinstance(answer, tuple) else (answer,)
+        if isinstance(parts[0], ModelOutput) and not options.get("tools"):
+            for choice in parts[0].choices:
                 choice.message.tool_calls = None
-        if output is answer:
-            return self._clean(answer)
-        has_failed = isinstance(answer[0], Exception)
-        return tuple(self._clean(part, as_error=has_failed) for part in answer)
+        has_failed = isinstance(parts[0], Exception)
+        clean = tuple(self._clean(part, as_error=has_failed) for part in parts)
+        return clean if isinstance(answer, tuple) else clean[0]
+
+    def _bound_replies(self) -> None:
+        for client in _http_clients(self._api):
+            if _read_bounded not in client.event_hooks["response"]:
+                client.event_hooks["response"].append(_read_bounded)
+                client.headers["accept-encoding"] = "gzip"
+
+    def _failure(self, error: Exception, sent: float) -> BaseException:
+        """An error as it is raised: without secrets, and as that of a malformed reply if it is."""
+        if refusal := _refusal(self._api, error):
+            self._turns.refuse(sent, refusal.retry_after)
+        cause = error.__cause__
+        clean = _clean_error(cause if isinstance(cause, ReplyError) else error)
+        # Errors of the command line are those of baselines, which cannot answer the task.
+        if isinstance(error, _MALFORMED) and not isinstance(error, click.ClickException):
+            why = str(clean) or "it is no completion"
+            return MalformedReplyError(f"{type(error).__name__}: {why}")
+        return clean
 
     def _clean(self, part: Any, *, as_error: bool = False) -> Any:
         """A reply, a record of the call or an error, without what cannot be logged; an error's

@@ -186,14 +186,12 @@ def test_errors_are_short_and_without_the_request(tmp_path: Path) -> None:
 
 def test_tags_and_choices_are_bounded(tmp_path: Path) -> None:
     reply = completion("<think>" * 40_000 + "Answer: A")
-    reply["choices"] *= 50_000
-    start = time.process_time()
+    reply["choices"] += completion()["choices"] * 50_000
     log = asked(lambda request: request.reply(reply), tmp_path)
     output = samples(log)[0].output
     assert output.completion.endswith("Answer: A")
     assert len(output.choices) == 64
     assert output.completion.count("<think") == 50
-    assert time.process_time() - start < 600  # without the bound it takes hours
 
 
 def test_a_reply_that_is_no_completion_is_repeated(tmp_path: Path) -> None:
