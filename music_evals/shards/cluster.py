@@ -97,11 +97,9 @@ class _Tasks(Executor):
     """Runs each call as a Ray task with one CPU."""
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **options: Any) -> "Future[Any]":
-        task: Any = ray.remote(max_retries=AGAIN, scheduling_strategy="SPREAD")(_call)
-        future: Future[Any] = task.remote(function, args, options).future()
+        # Ray takes functions only, and this may be a method.
+        task: Any = ray.remote(max_retries=AGAIN, scheduling_strategy="SPREAD")(
+            lambda: function(*args, **options)
+        )
+        future: Future[Any] = task.remote().future()
         return future
-
-
-def _call(function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Call a function or a method; Ray takes functions only."""
-    return function(*args, **options)
