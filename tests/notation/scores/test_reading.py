@@ -117,7 +117,7 @@ BEATS = "<time><beats>999999999</beats><beat-type>4</beat-type></time>"
     [
         ("a.abc", b"X:1\nM:99999/4\nK:C\nC|\n"),
         ("a.xml", GOOD.replace("<div", f"{BEATS}<div").encode()),
-        ("a.mxl", mxl(music=GOOD.replace("</measure>", "<x/>" * 4_000_000 + "</measure>"))),
+        ("a.mxl", mxl(music=GOOD.replace("</measure>", "<x/>" * 10_000_000 + "</measure>"))),
     ],
 )
 def test_a_small_score_cannot_take_much_memory(tmp_path: Path, name: str, content: bytes) -> None:
