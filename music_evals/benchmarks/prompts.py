@@ -1,5 +1,5 @@
-"""The wording of the prompts: ``prompts.toml`` of a benchmark, any part of which a user's own file
-can replace.
+"""The wording of the prompts: ``prompts.toml`` of a benchmark, any part of which another wording of
+the benchmark, or a user's own file, can replace.
 """
 
 import tomllib
@@ -13,27 +13,44 @@ from music_evals.benchmarks import facts_text
 
 Prompts = Mapping[str, Any]
 """Nested tables of prompt texts, as they stand in the TOML file."""
+WORDINGS = ("second", "third")
+"""Other wordings that come with each benchmark, as tables of its ``wordings.toml``."""
 
 
-def load_prompts(benchmark: str, override: str | None = None) -> Prompts:
-    """Load a benchmark's prompts; a TOML file with the same tables replaces what it has of them.
+def load_prompts(benchmark: str, override: str | None = None, table: str = "") -> Prompts:
+    """Load a benchmark's prompts; one of `WORDINGS`, or a TOML file with the same tables, replaces
+    what it has of them.
+
+    Args:
+        benchmark: whose prompts they are.
+        override: the wording, or the path of the file.
+        table: the table that is asked with, if the others are not.
 
     Raises:
         ValueError: if the file cannot be read, has a key that the benchmark does not know, or a
-            text uses a placeholder that its default does not use.
+            text uses a placeholder that its default does not use; or if the wording has nothing of
+            the table, because that is worded by others.
 
     >>> load_prompts("muse")["chord_quality"]["final"].splitlines()[-1]
     'Final Answer: X'
     """
-    defaults = _defaults(benchmark)
+    defaults = _defaults(benchmark, "prompts.toml")
     if override is None:
         return _stripped(defaults)
+    if override in WORDINGS:
+        own = _defaults(benchmark, "wordings.toml")[override]
+        if table in defaults and table not in own:
+            raise ValueError(
+                f"prompts={override} is not valid with the prompts '{table}', whose form is others'"
+            )
+        return _stripped(_merged(defaults, own, where=f"the {override} wording of {benchmark}"))
     path = Path(override).expanduser()
     try:
         own = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(
-            f"prompts={override}: the file cannot be read as TOML ({error})"
+            f"prompts={override} is none of {', '.join(WORDINGS)}, and cannot be read as a TOML "
+            f"file ({error})"
         ) from error
     return _stripped(_merged(defaults, own, where=f"prompts={override}"))
 
@@ -49,13 +66,15 @@ def load_answer_wording() -> Prompts:
     )
 
 
-def _defaults(benchmark: str) -> Mapping[str, Any]:
+def _defaults(benchmark: str, file: str) -> Mapping[str, Any]:
     """The benchmark's file; where it `extends` another benchmark's, in the place of what that
     has.
     """
-    own = tomllib.loads(facts_text(benchmark, "prompts.toml"))
+    own = tomllib.loads(facts_text(benchmark, file))
     base = own.pop("extends", None)
-    return own if base is None else _merged(_defaults(base), own, where=f"prompts of {benchmark}")
+    if base is None:
+        return own
+    return _merged(_defaults(base, file), own, where=f"{file} of {benchmark}")
 
 
 def _stripped(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import webbrowser
 from pathlib import Path
 from secrets import token_urlsafe
 from socket import create_server, socket
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Option
 
@@ -14,6 +14,11 @@ from music_evals import benchmarks
 from music_evals.commands.output import TaskArguments, errors_in_a_line, path_of, plain_name, say
 from music_evals.commands.run import conditions, folder_problem, parse_arguments, show_scores
 
+if TYPE_CHECKING:
+    from music_evals.listening.session import Session
+
+OpenPage = Annotated[bool, Option("--open/--no-open", help="Open the page in a browser.")]
+Port = Annotated[int, Option(help="Port of the page on 127.0.0.1.", min=1, max=65535)]
 # Scorers of tasks that a person can answer.
 _SCORERS = (
     "final_answer",
@@ -32,10 +37,8 @@ def listen(
     log_dir: Annotated[
         str, Option(help="Folder of the logs, and of the file with the answers.")
     ] = "logs",
-    port: Annotated[int, Option(help="Port of the page on 127.0.0.1.", min=1, max=65535)] = 7577,
-    open_page: Annotated[
-        bool, Option("--open/--no-open", help="Open the page in a browser.")
-    ] = True,
+    port: Port = 7577,
+    open_page: OpenPage = True,
 ) -> None:
     """Ask a person the questions of a task on a local page; the log has the model human/NAME.
     Repeat it to go on.
@@ -45,7 +48,6 @@ def listen(
     from inspect_ai.model import get_model
 
     from music_evals.evals.registry import defaults_of
-    from music_evals.listening.page import HOST, serve
     from music_evals.listening.session import open_session
     from music_evals.solvers.abilities import made_for
 
@@ -61,24 +63,7 @@ def listen(
         with made_for(model):
             ((_, inspect_task),) = conditions([(facts, {})], arguments, {}, grid=False)
         session = open_session(inspect_task, model, Path(log_dir).expanduser(), limit)
-        total = len(session.samples)
-        say(
-            f"{total - len(session.unanswered)} of {total} questions are answered, in "
-            f"{session.path}"
-        )
-        if session.unanswered:
-            shown, opened = token_urlsafe(12), token_urlsafe(12)
-            with _listener(HOST, port) as listener:
-                say(f"Open http://{HOST}:{port}/{shown} (Ctrl-C: stop and write the log)")
-                door = session.path.with_suffix(".html")
-                try:
-                    if open_page:
-                        _open_browser(door, f"http://{HOST}:{port}/{opened}")
-                    serve(session, listener, {shown, opened})
-                finally:
-                    door.unlink(missing_ok=True)
-        if len(session.unanswered) == total:
-            raise ValueError("no question was answered, so there is no log")
+        ask_person(session, port, open_page)
         log = session.write_log()
         show_scores(log.location, limit)
         say(f"Log: {path_of(log.location)}")
@@ -87,6 +72,30 @@ def listen(
                 f"{len(session.unanswered)} questions are not answered; the same command goes on "
                 "with them."
             )
+
+
+def ask_person(session: "Session", port: int, open_page: bool) -> None:
+    """Show the questions of a session on its page until all are answered, or until Ctrl-C.
+
+    ValueError: none is answered then, or the port cannot be used.
+    """
+    from music_evals.listening.page import HOST, serve
+
+    total = len(session.samples)
+    say(f"{total - len(session.unanswered)} of {total} questions are answered, in {session.path}")
+    if session.unanswered:
+        shown, opened = token_urlsafe(12), token_urlsafe(12)
+        with _listener(HOST, port) as listener:
+            say(f"Open http://{HOST}:{port}/{shown} (Ctrl-C: stop and write the log)")
+            door = session.path.with_suffix(".html")
+            try:
+                if open_page:
+                    _open_browser(door, f"http://{HOST}:{port}/{opened}")
+                serve(session, listener, {shown, opened})
+            finally:
+                door.unlink(missing_ok=True)
+    if len(session.unanswered) == total:
+        raise ValueError("no question was answered, so there is no log")
 
 
 def _open_browser(door: Path, address: str) -> None:

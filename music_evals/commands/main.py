@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 from music_evals.commands import (
     build,
     cache,
+    calibrate_judge,
     check,
     curve,
     doctor,
@@ -44,6 +45,7 @@ app = typer.Typer(
 app.add_typer(build.app, name="build")
 app.add_typer(cache.app, name="cache")
 COMMANDS: Mapping[str, Callable[..., None]] = {
+    "calibrate-judge": calibrate_judge.calibrate_judge,
     "check": check.check,
     "compare": report.compare,
     "curve": curve.curve,

@@ -27,6 +27,7 @@ from typer import Argument, BadParameter, Option
 from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
 from music_evals.benchmarks.groups import load_groups
+from music_evals.benchmarks.prompts import WORDINGS
 from music_evals.commands.log_folder import claimed
 from music_evals.commands.output import (
     Address,
@@ -70,6 +71,7 @@ _MISREAD = re.compile(r"[#[\]\x00-\x1f\x7f\ud800-\udfff]|%[0-9a-fA-F]{2}")
 """What Inspect takes for a part of an address, or for markup, in names of models and folders."""
 _OWN_OPTIONS = {"model", "model_args", "task_args", "limit", "max_tasks", "display", "log_dir"}
 """Options of Inspect that `run` takes itself."""
+_RECORDED = ("limit", "published", "arms", "wordings", "shards", "grid")
 _INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ended
 
 
@@ -169,6 +171,13 @@ def run(
             )
         ),
     ] = None,
+    wordings: Annotated[
+        bool,
+        Option(
+            "--wordings",
+            help="Ask in all three wordings of the prompts; see -T prompts.",
+        ),
+    ] = False,
     grid: Annotated[
         bool,
         Option(
@@ -216,14 +225,16 @@ def run(
         "generation": generation,
         "model_args": provider,
         "options": {name: options[name] for name in options if name != "log_dir_allow_dirty"},
-        **{name: context.params[name] for name in ("limit", "published", "arms", "shards", "grid")},
+        **{name: context.params[name] for name in _RECORDED},
         "servers": servers,
     }
     if published:
         arguments["dataset"] = "published"
     addresses = [*filter(None, map(str.strip, (servers or "").split(",")))]
     prices = _prices(price)
-    axes = {} if arms is None else {"stimulus": _arms(arms)}
+    axes: dict[str, list[Any]] = {} if arms is None else {"stimulus": _arms(arms)}
+    if wordings:
+        axes["prompts"] = [None, *WORDINGS]
     chosen = [*chain.from_iterable(map(_tasks, names))]
     make_tasks = partial(conditions, chosen, arguments, axes, grid=grid)
     options = {**options, **generation, "max_tasks": max_tasks}

@@ -52,6 +52,8 @@ class RunFile(BaseModel, extra="forbid", strict=True, use_attribute_docstrings=T
     """Ask the published test."""
     arms: str | None = None
     """Ask with other music: given,none,noise,other or some of these, or all."""
+    wordings: bool = False
+    """Ask in all three wordings of the prompts."""
     grid: bool = False
     """Every condition that the benchmarks declare."""
     shards: int | None = Field(default=None, ge=1)
@@ -64,7 +66,7 @@ class RunFile(BaseModel, extra="forbid", strict=True, use_attribute_docstrings=T
     """What the file was made with."""
 
 
-COMMAND_LINE = ("limit", "published", "arms", "grid", "shards", "servers", "log_dir")
+COMMAND_LINE = ("limit", "published", "arms", "wordings", "grid", "shards", "servers", "log_dir")
 """Keys that are options of `music-evals run` under the same name."""
 
 

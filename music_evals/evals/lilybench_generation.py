@@ -84,7 +84,7 @@ class GenerationParameters:
             the paper has 1.
         media: number of samples, from the first on, for which the log shows the first system and a
             piano roll; or ``all``.
-        prompts: a TOML file with other wording.
+        prompts: ``second`` or ``third`` wording, or a TOML file with your own.
     """
 
     dataset: str = GENERATED
@@ -111,7 +111,8 @@ class GenerationParameters:
 def generation(params: GenerationParameters) -> Task:
     """Write a piece of music in LilyPond (sections 3.1 and 3.3)."""
     check_lilypond("generation compiles what the model writes, in a sandbox")
-    wording = load_prompts("lilybench_generation", params.prompts)
+    worded = "paper" if params.protocol == "paper" else ""
+    wording = load_prompts("lilybench_generation", params.prompts, worded)
     origin = describe_dataset(params.dataset, benchmark=BENCHMARK)
     counts = origin.provenance.counts.get("prompts", ())
     pinned = params.dataset

@@ -119,7 +119,8 @@ class MsuParameters:
         human_labels: a CSV file with the columns id and label, to compare the judges with people.
         cache: take a reply from Inspect's cache if the same prompt was sent within a week, so that
             an interrupted run continues without generating again.
-        prompts: a TOML file with other wording, see ``music_evals/benchmarks/msu/prompts.toml``.
+        prompts: ``second`` or ``third`` wording, or a TOML file with your own, see
+            ``music_evals/benchmarks/msu/prompts.toml``.
     """
 
     dataset: str = GENERATED

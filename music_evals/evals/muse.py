@@ -100,7 +100,8 @@ class MuseParameters:
         seed: of the order of the trials.
         media: number of samples, from the first on, for which the log shows piano roll and sound;
             or ``all``.
-        prompts: a TOML file with other wording, see ``prompts.toml`` in the benchmark's folder.
+        prompts: ``second`` or ``third`` wording, or a TOML file with your own, see
+            ``prompts.toml`` in the benchmark's folder.
         refinement_tokens: (logiclm) most tokens of a refinement, by default as in the paper;
             reasoning needs more.
     """

@@ -80,7 +80,8 @@ class ZiqiParameters:
         language: language of the instruction, ``zh`` or ``en``, and of the questions if the dataset
             has both.
         seed: seed of the subset.
-        prompts: a TOML file with other wording, see ``music_evals/benchmarks/ziqi/prompts.toml``.
+        prompts: ``second`` or ``third`` wording, or a TOML file with your own, see
+            ``music_evals/benchmarks/ziqi/prompts.toml``.
         media: number of samples with a tune, of those that the viewer lists first, for which the
             log shows it engraved and plays it; or ``all``.
     """

@@ -29,6 +29,8 @@ from music_evals.reports.table import (
     shown_decimals,
 )
 from music_evals.reports.tables.common import labels, part_of_title, run_notes
+from music_evals.scorers.metrics.clustered import macro_mean
+from music_evals.scorers.metrics.components import variance_components, wordings_interval
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison, compare, holm
 from music_evals.scorers.metrics.power import LEVEL, detectable_difference
@@ -48,6 +50,16 @@ OUTCOMES = (
     "Test",
     "Left out",
     "Verdict",
+)
+_WORDINGS = (
+    "Wordings",
+    "Lowest",
+    "Highest",
+    "All wordings",
+    "Questions %",
+    "Wording %",
+    "Both %",
+    "Asking %",
 )
 _OPTIONAL = ("Test", "Left out", "Detectable", "p", "Data", "Condition", "Else")
 BASELINE = "baseline/"
@@ -158,13 +170,14 @@ def _facts(benchmark: str) -> Mapping[str, Any]:
 
 
 def comparison_tables(records: Records) -> list[Table]:
-    """Make the tables of comparisons: the music and twins, then models and conditions of each
-    benchmark.
+    """Make the tables of comparisons: the music, twins and wordings, then models and conditions of
+    each benchmark.
     """
     runs = paired_runs(records)
     asked = [run for run in runs if run.factors["twin"] != "completion"]
     tables = [_arms_table(records, asked, "stimulus"), _arms_table(records, runs, "twin")]
     runs = own_music(runs)
+    tables.append(_wordings_table(records, runs))
     for benchmark in dict.fromkeys(records.runs["benchmark"]):
         own = [run for run in runs if run.questions[0] == benchmark]
         tables += [make(records, benchmark, own) for make in _TABLES]
@@ -251,6 +264,49 @@ def _arms_table(records: Records, runs: Sequence[PairedRun], factor: str) -> Tab
     name, cause = _ARM_TITLES[factor]
     title = f"What {cause} contributes, in percent"
     return Table(name, title, columns, [*rows, *probes], notes(name), optional=_OPTIONAL)
+
+
+def _wordings_table(records: Records, runs: Sequence[PairedRun]) -> Table:
+    """Runs that differ in the wording of the prompts alone, on the questions that all of them
+    scored.
+    """
+    groups = group_by(runs, lambda run: run.rest("prompts")).values()
+    rows = [_wordings_row(records, group) for group in groups if len(group) > 1]
+    title = "What the wording of the prompts changes, in percent"
+    columns = (*_LABELS, *_WORDINGS)
+    shown = [row for row in rows if row]
+    return Table("wordings", title, columns, shown, notes("wordings"), optional=_OPTIONAL)
+
+
+def _wordings_row(records: Records, runs: Sequence[PairedRun]) -> list[Cell] | None:
+    """The means in each wording and in all, and the parts of the variance."""
+    frame = pd.concat(
+        records.main[run.number].assign(wording=place) for place, run in enumerate(runs)
+    )
+    table = frame[frame["counts"]].pivot_table(
+        index="pair", columns=["wording", "epoch"], values="value"
+    )
+    times = min(table.columns.get_level_values("wording").value_counts())
+    asked = table.loc[:, table.columns.get_level_values("epoch") <= times].dropna()
+    if len(asked) < 2 or asked.shape[1] != times * len(runs):
+        return None
+    coarser = min((run.answers for run in runs), key=_number_of_clusters)
+    _, clusters, strata = zip(*(coarser[pair] for pair in asked.index), strict=True)
+    values = asked.to_numpy(dtype=float).reshape(len(asked), len(runs), times)
+    mean, ends = wordings_interval(values.mean(axis=2), clusters, strata)
+    means = [100 * macro_mean(column, strata) for column in values.mean(axis=2).T]
+    parts = variance_components(values)
+    whole = sum(part or 0 for part in parts)
+    shares = [
+        None if part is None or not whole else Estimate(100 * part / whole, decimals=1)
+        for part in parts
+    ]
+    words = [run.factors.get("prompts", "first") for run in runs]
+    extremes = [Estimate(bound(means), decimals=1) for bound in (min, max)]
+    low, high = (None, None) if isnan(ends[0]) else ends
+    overall = Estimate(mean, low, high, len(asked)).percent()
+    cells = run_labels(runs[0], "prompts").values()
+    return [*cells, ", ".join(words), *extremes, overall, *shares]
 
 
 def _models_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -> Table:
@@ -390,8 +446,6 @@ def _row(
     has_baseline: bool,
     digits: Sequence[int] = (1, 1),
 ) -> PairedRow | None:
-    from music_evals.scorers.metrics.clustered import macro_mean
-
     if not questions:
         return None
     _, values, later, clusters, strata = zip(*questions, strict=True)

@@ -69,7 +69,8 @@ PROMPT = Template(read_toml(__package__, "judge.toml")["prompt"])
 # No text can close the tags around it, or open others.
 _NO_TAGS = str.maketrans("<＜﹤>＞﹥", "‹‹‹›››")
 _FIELDS = ("id", "level", "kind", "question", "answer", "answer_type")
-_NOT_JUDGED = ("empty", "refused")  # readings that are wrong without a judge
+NOT_JUDGED = ("empty", "refused")
+"""Readings that are wrong without a judge."""
 _SHOWN = 200
 _NUMBER = re.compile(r"(?m)^[ *_#]{0,6}([0-9]{1,3})[.):]")  # of an answer in a list
 
@@ -253,8 +254,14 @@ def _entry(question: _Facts, verdict: _Facts, labels: Mapping[str, int]) -> _Ent
     }
 
 
+def judge_prompt(reference: str, prediction: str) -> str:
+    """Return what a judge is asked about an answer."""
+    texts = {"reference": reference, "prediction": prediction}
+    return PROMPT.substitute({name: text.translate(_NO_TAGS) for name, text in texts.items()})
+
+
 def _verdict(entry: _Facts, judges: int) -> int | None:
-    if entry["reading"] in _NOT_JUDGED:
+    if entry["reading"] in NOT_JUDGED:
         return 0
     votes = Counter(vote for vote in entry["votes"].values() if vote is not None)
     return next((vote for vote, number in votes.items() if 2 * number > judges), None)
@@ -268,10 +275,9 @@ class _Panel(NamedTuple):
 
     async def collect_votes(self, question: _Facts, entry: _Entry) -> None:
         """Ask all judges about an answer at the same time, and enter their votes."""
-        if not self.models or entry["reading"] in _NOT_JUDGED:
+        if not self.models or entry["reading"] in NOT_JUDGED:
             return
-        texts = {"reference": question["answer"], "prediction": entry["prediction"]}
-        prompt = PROMPT.substitute({name: text.translate(_NO_TAGS) for name, text in texts.items()})
+        prompt = judge_prompt(question["answer"], entry["prediction"])
         votes: dict[str, tuple[int | None, str]] = {}
         with anyio.CancelScope() as scope:
 

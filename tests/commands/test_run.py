@@ -95,7 +95,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
         ),
         (
             ["run", "--grid", "muse", "--model", "baseline/reader", "-T", "prompts=nowhere.toml"],
-            "cannot be read as TOML",
+            "cannot be read as a TOML file",
         ),
         (
             ["run", "nothing", "--model", "baseline/chance"],

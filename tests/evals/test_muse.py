@@ -357,8 +357,8 @@ def test_prompts_can_be_replaced_in_part(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[syncopation", "cannot be read as TOML"),
-        ("syncopation = " + "[" * 20_000, "cannot be read as TOML"),
+        ("[syncopation", "cannot be read as a TOML file"),
+        ("syncopation = " + "[" * 20_000, "cannot be read as a TOML file"),
         ("[harmony]\nx = 'y'", "unknown key 'harmony'; known are 'syncopation', 'transposition'"),
         ("[syncopation]\nfinal = 3", "is int; a text is needed"),
         ("syncopation = 'x'", "is str; a table is needed"),

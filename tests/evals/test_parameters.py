@@ -21,7 +21,7 @@ CASES: Mapping[Callable[..., Any], list[tuple[dict[str, Any], str]]] = {
             "refinement_tokens=0 is not valid; a number above 0",
         ),
         ({"strategy": "logiclm", "refinement_tokens": "512"}, "a value of type int is needed"),
-        ({"prompts": "nowhere.toml"}, "cannot be read as TOML"),
+        ({"prompts": "nowhere.toml"}, "cannot be read as a TOML file"),
         ({"dataset": "nowhere"}, "does not exist"),
     ],
     msu.textual: [

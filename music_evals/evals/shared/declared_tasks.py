@@ -17,6 +17,7 @@ from inspect_ai.solver import Solver
 from inspect_ai.viewer import TaskSamplesColumn, TaskSamplesView, ViewerConfig
 
 from music_evals import benchmarks
+from music_evals.benchmarks.prompts import WORDINGS
 from music_evals.datasets_builders.dataset_io import GENERATED, Origin
 from music_evals.evals.shared.answer_prompts import (
     MAX_NEW_TOKENS,
@@ -194,9 +195,9 @@ def declared_task(
 
 
 def _prompts_checksum(params: Any) -> dict[str, str]:
-    """The checksum of the file with the user's wording, if there is one."""
+    """The checksum of a user's file with another wording, if there is one."""
     prompts = getattr(params, "prompts", None)
-    if prompts is None:
+    if prompts is None or prompts in WORDINGS:
         return {}
     return {"prompts_sha256": sha256(Path(prompts).expanduser().read_bytes()).hexdigest()}
 

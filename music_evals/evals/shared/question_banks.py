@@ -48,7 +48,8 @@ class QuestionParameters:
             ``reasoned`` for the same with a field to reason in first; ``likelihood`` for the
             probabilities of the options, also by models without a chat template. See
             ``docs/answers.md``.
-        prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
+        prompts: ``second`` or ``third`` wording, or a TOML file with your own, as the benchmark's
+            ``prompts.toml``.
     """
 
     dataset: str = GENERATED

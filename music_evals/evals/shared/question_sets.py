@@ -94,7 +94,8 @@ class QuestionSetParameters:
         seed: of the shuffling.
         seconds: of sound that are sent, from the beginning of a clip.
         allow_partial: ask the questions that are complete if files are missing or damaged.
-        prompts: a TOML file with other wording than the benchmark's ``prompts.toml``.
+        prompts: ``second`` or ``third`` wording of ``prompt=letter``, or a TOML file with your own,
+            as the benchmark's ``prompts.toml``.
     """
 
     dataset: str = GENERATED
@@ -122,7 +123,7 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     ``$answer_form`` says what an answer of the question's kind looks like.
     """
     benchmark = benchmarks.load(dataset.name)
-    styles = load_prompts(benchmark.name, params.prompts)
+    styles = load_prompts(benchmark.name, params.prompts, params.prompt)
     if params.prompt not in styles:
         raise ValueError(
             f"prompt={params.prompt!r} is not valid; valid values are: {', '.join(styles)}"

@@ -104,8 +104,9 @@ class ScoreTaskParameters:
         level: ``1`` is the default test; ``2`` to ``5`` ask `bar_count`, `metadata_qa` and
             `error_detection` on longer scores with more staves, changes and errors; ``all`` asks
             the five levels.
-        prompts: a TOML file with other wording, see ``prompts.toml`` in LilyBench's folder and
-            ABC-Eval's; its table ``paper`` has the wording of that protocol.
+        prompts: ``second`` or ``third`` wording of ``protocol=strict``, or a TOML file with your
+            own, see ``prompts.toml`` in LilyBench's folder and ABC-Eval's; its table ``paper`` has
+            the wording of that protocol.
     """
 
     dataset: str = GENERATED
@@ -128,7 +129,8 @@ def score_task(
     if params.level != 1 and params.protocol == "paper":
         raise ValueError(f"level={params.level} is valid with protocol=strict; protocol is paper")
     benchmark = at_level(benchmark, name, params)
-    wording = load_prompts(benchmark.name, params.prompts)
+    worded = "paper" if params.protocol == "paper" else ""
+    wording = load_prompts(benchmark.name, params.prompts, worded)
     origin = describe_dataset(params.dataset, benchmark=benchmark)
     rows: list[TaskRow] = load_split(
         params.dataset, name, params.protocol, benchmark=benchmark

@@ -5,7 +5,7 @@ interval here is t-based; ``docs/reports.md`` compares both in simulations.
 """
 
 from collections.abc import Hashable, Sequence
-from math import nan
+from math import isnan, nan
 from statistics import fmean
 
 import numpy as np
@@ -63,23 +63,34 @@ def mean_interval(
     if clusters is None and strata is None and np.isin(values, (0, 1)).all():
         return wilson_interval(float(values.mean()), len(values))
 
+    names = range(len(values)) if clusters is None else clusters
+    mean, variance, effective = jackknife(values, names, strata)
+    return t_interval(mean, [(variance, effective)], effective)
+
+
+def jackknife(values: Floats, clusters: Names, strata: Names | None) -> tuple[float, float, float]:
+    """Return the mean of the strata's means, its variance by the jackknife over clusters, and the
+    number of clusters of one size that would be worth as much.
+
+    The variance is 0 if all clusters have the same mean, and NaN if all items of a stratum belong
+    to one cluster.
+    """
     row = numbered([0] * len(values) if strata is None else strata)
-    column = numbered(range(len(values)) if clusters is None else clusters)
+    column = numbered(clusters)
     count = column.max() + 1
     totals, sizes = np.zeros((2, row.max() + 1, count))
     np.add.at(totals, (row, column), values)
     np.add.at(sizes, (row, column), 1)
     total, n = totals.sum(axis=1, keepdims=True), sizes.sum(axis=1, keepdims=True)
-    if (sizes == n).any():
-        return nan, nan
     mean = float((total / n).mean())
+    if (sizes == n).any():
+        return mean, nan, 1.0
     without = ((total - totals) / (n - sizes)).mean(axis=0)
     if np.ptp(without) <= _EQUAL:
-        return _exact_interval(mean, float(count))
+        return mean, 0.0, float(count)
     variance = (count - 1) / count * ((without - mean) ** 2).sum()
     weights = (sizes / n).mean(axis=0)
-    effective = float(1 / (weights**2).sum())
-    return _interval_of(mean, float(variance), effective - 1, effective)
+    return mean, float(variance), float(1 / (weights**2).sum())
 
 
 def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interval:
@@ -106,23 +117,31 @@ def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interv
     if min(map(len, means)) < 2:
         return nan, nan
     mean, fewest = float(means[0].mean()), float(min(map(len, means)))
-    variances = np.array([group.var(ddof=1) / len(group) for group in means])
-    if variances.sum() <= _EQUAL**2:
-        return _exact_interval(mean, fewest)
-    freedom = variances.sum() ** 2 / sum(
-        variance**2 / (len(group) - 1) for variance, group in zip(variances, means, strict=True)
-    )
-    return _interval_of(mean, float(variances.sum()), freedom, fewest)
+    parts = [(float(group.var(ddof=1)) / len(group), float(len(group))) for group in means]
+    return t_interval(mean, parts, fewest)
 
 
-def _interval_of(mean: float, variance: float, freedom: float, clusters: float) -> Interval:
-    """Korn's and Graubard's interval of a mean with this variance and degrees of freedom.
+def t_interval(mean: float, parts: Sequence[tuple[float, float]], clusters: float) -> Interval:
+    """Korn's and Graubard's interval of a mean, whose degrees of freedom are Satterthwaite's.
 
-    The effective number of clusters is the least number of trials: a mean from 0 to 1 cannot vary
-    more than if all outcomes of a cluster were equal.
+    Args:
+        mean: from 0 to 1.
+        parts: what the mean's variance is the sum of, each with the number of clusters that it is
+            estimated from.
+        clusters: the least number of trials that the mean is worth: a mean from 0 to 1 cannot vary
+            more than if all outcomes of a cluster were equal.
+
+    Returns:
+        NaN for both ends if the variance is NaN. If it is 0, each cluster counts as a trial.
     """
     from scipy import stats
 
+    variance = sum(part for part, _ in parts)
+    if isnan(variance):
+        return nan, nan
+    if variance <= _EQUAL**2:
+        return _exact_interval(mean, clusters)
+    freedom = variance**2 / sum(part**2 / max(worth - 1, 1) for part, worth in parts)
     t = stats.t.ppf(0.975, max(freedom, 1))
     trials = mean * (1 - mean) / variance * (Z95 / t) ** 2
     return _exact_interval(mean, max(trials, clusters))

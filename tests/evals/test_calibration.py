@@ -1,0 +1,110 @@
+"""Judges of MSU-Bench are calibrated: by a person's marks, and on pairs of known truth."""
+
+import random
+from pathlib import Path
+
+import pytest
+from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
+from inspect_ai.model import ChatMessage, Model, get_model
+
+from music_evals.evals.msu import textual
+from music_evals.evals.shared.calibration import (
+    enter_labels,
+    judged_pairs,
+    labelling_task,
+    pairs_task,
+)
+from music_evals.listening.session import open_session
+from music_evals.reports.records import read_records
+from music_evals.reports.tables.msu import agreement
+from music_evals.scorers.metrics.estimates import Estimate
+from tests.harness import Reply, run
+
+
+def judge(reply: Reply) -> Model:
+    return get_model("scripted/judge", reply=reply, memoize=False)
+
+
+def tags(messages: list[ChatMessage]) -> tuple[str, str]:
+    """The reference and the answer that a judge sees."""
+    text = messages[-1].text
+    reference, answer = (
+        text.partition(f"<{tag}>\n")[2].partition(f"\n</{tag}>")[0]
+        for tag in ("reference", "student")
+    )
+    return reference, answer
+
+
+@pytest.fixture(scope="module")
+def judged_log(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+    """A log of answers all of which the judge calls right."""
+    roles = {"lenient": judge(lambda *_: "1")}
+    answers = "\n".join(f"{number}. C major" for number in range(1, 13))
+    model = get_model("scripted/model", reply=lambda *_: answers, memoize=False)
+    task = textual(judges=["lenient"], cache=False)
+    (log,) = run(task, tmp_path_factory.mktemp("logs"), model, model_roles=roles)
+    return log
+
+
+def test_a_person_marks_a_random_part_and_the_report_corrects_the_judge(
+    judged_log: EvalLog, tmp_path: Path
+) -> None:
+    log = read_eval_log(judged_log.location)
+    person = get_model("human/ANNA", memoize=False)
+    session = open_session(labelling_task(log, 10), person, tmp_path)
+    assert len(session.samples) == 10
+    wrong = {str(sample.id) for sample in random.Random(1).sample(session.samples, 4)}
+    for sample in session.samples:
+        session.keep(str(sample.id), "wrong" if str(sample.id) in wrong else "right")
+    assert enter_labels(log, 10, session.replies, "ANNA") == 10
+    place = tmp_path / "labelled.eval"
+    write_eval_log(log, str(place))
+    (items,) = read_records(str(place)).main.values()
+    figures = agreement(items)
+    assert figures["Judges and people"].value == pytest.approx(60)
+    assert figures["Corrected by people"].value == pytest.approx(60)
+    labelled = read_eval_log(str(place))
+    edits = [
+        edit.provenance.author
+        for sample in labelled.samples or ()
+        for score in (sample.scores or {}).values()
+        for edit in score.history
+        if edit.provenance
+    ]
+    assert set(edits) == {"ANNA"}
+
+
+def test_who_stops_early_leaves_a_random_part(judged_log: EvalLog, tmp_path: Path) -> None:
+    log = read_eval_log(judged_log.location)
+    task = labelling_task(log, 10)
+    first = [str(sample.id) for sample in task.dataset][:7]
+    assert enter_labels(log, 10, dict.fromkeys(first, "right"), "ANNA") == 7
+    # An answer behind one that is not marked yet is no part of the sample.
+    assert enter_labels(log, 10, dict.fromkeys(first[1:], "right"), "ANNA") == 0
+
+
+def test_a_log_without_judges_is_refused(tmp_path: Path) -> None:
+    (log,) = run(textual(cache=False), tmp_path, limit=1)
+    with pytest.raises(ValueError, match="has no answers that judges marked"):
+        labelling_task(log, 10)
+
+
+@pytest.mark.parametrize(
+    ("reply", "right", "wrong"),
+    [
+        (lambda messages, _: str(int(tags(messages)[0] in tags(messages)[1])), 100, (0, 0)),
+        (lambda *_: "1", 100, (100, 100)),
+        (lambda *_: "I cannot say.", 0, (100, 100)),
+    ],
+    ids=["by the letters", "lenient", "silent"],
+)
+def test_pairs_tell_a_judge_that_reads_from_one_that_does_not(
+    reply: Reply, right: float, wrong: tuple[float, float], tmp_path: Path
+) -> None:
+    (log,) = run(pairs_task(3), tmp_path, judge(reply))
+    called: tuple[Estimate, ...]
+    *called, silent = judged_pairs(log)
+    assert called[0].value == right
+    assert wrong[0] <= called[1].value <= wrong[1]
+    assert called[2].value == pytest.approx(right - called[1].value)
+    assert (called[0].n, silent) == (3, 6 if right == 0 else 0)
