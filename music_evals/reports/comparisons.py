@@ -283,6 +283,9 @@ def _wordings_row(records: Records, runs: Sequence[PairedRun]) -> list[Cell] | N
     frame = pd.concat(
         records.main[run.number].assign(wording=place) for place, run in enumerate(runs)
     )
+    words = [word for run in runs for word in run.run["words"] if word.startswith("prompts=")]
+    others = [word.removeprefix("prompts=") for word in sorted(words)]
+    wordings = ["first"] * (len(runs) - len(others)) + others
     table = frame[frame["counts"]].pivot_table(
         index="pair", columns=["wording", "epoch"], values="value"
     )
@@ -301,12 +304,11 @@ def _wordings_row(records: Records, runs: Sequence[PairedRun]) -> list[Cell] | N
         None if part is None or not whole else Estimate(100 * part / whole, decimals=1)
         for part in parts
     ]
-    words = [run.factors.get("prompts", "first") for run in runs]
     extremes = [Estimate(bound(means), decimals=1) for bound in (min, max)]
     low, high = (None, None) if isnan(ends[0]) else ends
     overall = Estimate(mean, low, high, len(asked)).percent()
     cells = run_labels(runs[0], "prompts").values()
-    return [*cells, ", ".join(words), *extremes, overall, *shares]
+    return [*cells, ", ".join(wordings), *extremes, overall, *shares]
 
 
 def _models_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -> Table:

@@ -148,7 +148,7 @@ def shown(name: str, value: Any) -> str:
 def _is_public(name: str, value: Any) -> bool:
     """Whether a value is a number or a word, and no path."""
     if not isinstance(value, str):
-        return isinstance(value, int | float)
+        return value is None or isinstance(value, int | float)
     word = value.replace("/", "") if name in _NAMES_OF_MODELS else value
     return _WORD.fullmatch(word) is not None
 

@@ -17,7 +17,6 @@ from music_evals.evals.shared.calibration import (
 from music_evals.listening.session import open_session
 from music_evals.reports.records import read_records
 from music_evals.reports.tables.msu import agreement
-from music_evals.scorers.metrics.estimates import Estimate
 from tests.harness import Reply, run
 
 
@@ -102,9 +101,8 @@ def test_pairs_tell_a_judge_that_reads_from_one_that_does_not(
     reply: Reply, right: float, wrong: tuple[float, float], tmp_path: Path
 ) -> None:
     (log,) = run(pairs_task(3), tmp_path, judge(reply))
-    called: tuple[Estimate, ...]
-    *called, silent = judged_pairs(log)
-    assert called[0].value == right
-    assert wrong[0] <= called[1].value <= wrong[1]
-    assert called[2].value == pytest.approx(right - called[1].value)
-    assert (called[0].n, silent) == (3, 6 if right == 0 else 0)
+    of_right, of_wrong, difference, silent = judged_pairs(log)
+    assert of_right.value == right
+    assert wrong[0] <= of_wrong.value <= wrong[1]
+    assert difference.value == pytest.approx(right - of_wrong.value)
+    assert (of_right.n, silent) == (3, 6 if right == 0 else 0)

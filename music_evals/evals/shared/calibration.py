@@ -29,6 +29,7 @@ from music_evals.scorers.metrics.paired import compare
 from music_evals.scorers.readers import try_read
 from music_evals.scorers.readers.checking import check
 from music_evals.scorers.readers.votes import read_vote
+from music_evals.solvers.door import install
 from music_evals.solvers.replies import reply
 
 RIGHT, WRONG = "right", "wrong"
@@ -152,6 +153,7 @@ def pairs_task(count: int) -> Task:
     Args:
         count: number of pairs, at most.
     """
+    install()
     rows: list[QuestionRow] = []
     for split in SPLITS:
         rows += load_split(GENERATED, "questions", split, benchmark=BENCHMARK)

@@ -1,7 +1,7 @@
 """Intervals of means of outcomes in clusters, such as the answers to questions on one score.
 
 A percentile bootstrap over few clusters of unequal sizes contains the true value too rarely. The
-interval here is t-based; ``docs/reports.md`` compares both in simulations.
+interval here is t-based; ``docs/statistics.md`` compares both in simulations.
 """
 
 from collections.abc import Hashable, Sequence
