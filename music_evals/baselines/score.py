@@ -210,7 +210,7 @@ def _events(header: dict[str, str], voices: _Voices) -> Iterator[list[list[Event
         # music21 makes measures only of voices with several bar lines.
         tune += [f"V:{number}", *music, "z | z | z |"]
     try:
-        score: Any = parse_plain(plain_abc("\n".join(tune)))
+        score = parse_plain(plain_abc("\n".join(tune)))
         for (_, lines), part in zip(voices.values(), score.parts or [score], strict=True):
             measures = part.getElementsByClass(stream.Measure)[: len(lines)]
             if len(measures) < len(lines):

@@ -631,7 +631,7 @@ def _claim_no_success_after_an_interrupt() -> None:
     """Have Inspect not say that all tasks succeeded where none has ended."""
     from inspect_ai._eval import evalset
 
-    inspect_evalset: Any = evalset
+    inspect_evalset = evalset
     all_succeeded = inspect_evalset.all_evals_succeeded
     inspect_evalset.all_evals_succeeded = lambda logs: bool(logs) and all_succeeded(logs)
 
@@ -755,7 +755,7 @@ def conditions(
         )
     tasks: list[tuple[Asked, Task]] = []
     left_out: dict[str, list[str]] = {}
-    unfetched: set[str] = set()  # benchmarks whose data cannot be fetched
+    unfetched = set()  # benchmarks whose data cannot be fetched
     for task, params in _params_of(chosen, arguments, axes, accepted, grid):
         asked = Asked(task.benchmark, task.name, params)
         if task.benchmark in unfetched or any(asked == other for other, _ in tasks):

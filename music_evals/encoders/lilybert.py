@@ -197,7 +197,7 @@ def _load_model(shown: str, place: str, revision: str | None, layer: int) -> Any
     import torch
     from transformers import AutoConfig, AutoModel
 
-    options: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
+    options = {"revision": revision, "trust_remote_code": False}
     config = AutoConfig.from_pretrained(place, **options)
     layers = getattr(config, "num_hidden_layers", None)
     if layers is None or getattr(config, "is_encoder_decoder", False):

@@ -120,7 +120,7 @@ def generation(params: GenerationParameters) -> Task:
         pinned = f"{pinned.partition('@')[0]}@{origin.revision}"
     is_drawn_from_files = params.protocol == "paper" and "paper" in counts
     drawn_from, split = ("files", "paper") if is_drawn_from_files else ("entries", "test")
-    rows: list[PromptRow] = load_split(pinned, "prompts", split, benchmark=BENCHMARK).to_list()
+    rows = load_split(pinned, "prompts", split, benchmark=BENCHMARK).to_list()
     if params.n_prompts > max(len(rows), FEW_PROMPTS):
         raise ValueError(
             f"n_prompts={params.n_prompts} is not valid; the bank of {params.dataset} has "

@@ -528,7 +528,7 @@ def _samples(
         groups = [[row] for row in rows] if asking == "single" else [rows]
         # The level-wise success rate is over all questions on a score, also if they are asked
         # one at a time.
-        facts: dict[str, Any] = {"asked": dict(Counter(str(row["level"]) for row in rows))}
+        facts = {"asked": dict(Counter(str(row["level"]) for row in rows))}
         for group in filter(None, groups):
             sample = record_to_sample(score, group, selection.shown.get(name), prompt, originals)
             sample.metadata = {**(sample.metadata or {}), **facts}

@@ -266,7 +266,7 @@ def _human_subset(rows: list[Row], seed: int) -> list[Row]:
     for row in rows:
         if row["duplicate_of"] is None:
             by_subtheme.setdefault((row["theme_en"], row["subtheme_en"]), []).append(row)
-    drawn: set[str] = set()
+    drawn = set()
     for (theme, subtheme), group in by_subtheme.items():
         rng = random.Random(f"{seed}/{theme}/{subtheme}")
         drawn |= {row["id"] for row in rng.sample(group, min(PER_SUBTHEME, len(group)))}

@@ -73,7 +73,7 @@ class Session:
         messages = (await self.task.solver(state, send_nothing)).messages
         place = question_place(messages)
         facts = (messages[place].metadata or {})["asks"]
-        answers: list[str] = facts.get("answers") or []
+        answers = facts.get("answers") or []
         options = facts.get("options") or metadata.get("options") or answers
         is_lettered = answers == [*ascii_uppercase[: len(answers)]]
         labels = [MARK.sub("", option).strip() for option in options]

@@ -198,7 +198,7 @@ class _Child:
 
     def result(self) -> Any:
         """Return the result of the item, or a LimitError, which ends the process."""
-        answer: Any = LimitError(f"took more than {self._allowance.wall:g} s")
+        answer = LimitError(f"took more than {self._allowance.wall:g} s")
         if self.pipe.poll():
             try:
                 answer = pickle.loads(self.pipe.recv_bytes())

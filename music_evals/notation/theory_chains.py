@@ -34,7 +34,7 @@ def follow(links: Sequence[Link], level: int = 5) -> tuple[str, str] | None:
     level.
     """
     kind = "start"
-    number: int | Fraction = 0
+    number = 0
     for step, word in links:
         if kind not in word or word["level"] > level:
             return None

@@ -9,7 +9,7 @@ from inspect_ai.log import EvalLog, EvalResults
 
 from music_evals.reports.sanitize import plain
 from music_evals.reports.table import rounded, share
-from music_evals.scorers.metrics.collapse import LEAST_ITEMS, LEVEL, Collapse, collapse
+from music_evals.scorers.metrics.collapse import LEAST_ITEMS, LEVEL, collapse
 
 LOGGED = ("permutation_p", "cut", "too_long", "misnumbered", "no_decision")
 """Metrics of the main scorer that are columns of `Records.runs`."""
@@ -52,7 +52,7 @@ def answer_lines(runs: pd.DataFrame) -> list[str]:
 
 
 def _facts(run: pd.Series) -> Iterator[str]:
-    found: Collapse | None = run["collapse"]
+    found = run["collapse"]
     if found and found.is_collapsed:
         answer, key = plain(found.answer, _SHOWN), plain(found.key, _SHOWN)
         yield (

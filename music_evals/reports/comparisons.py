@@ -275,7 +275,8 @@ def _wordings_table(records: Records, runs: Sequence[PairedRun]) -> Table:
     title = "What the wording of the prompts changes, in percent"
     columns = (*_LABELS, *_WORDINGS)
     shown = [row for row in rows if row]
-    return Table("wordings", title, columns, shown, notes("wordings"), optional=_OPTIONAL)
+    optional = (*_OPTIONAL, "Benchmark", "Wordings")
+    return Table("wordings", title, columns, shown, notes("wordings"), optional=optional)
 
 
 def _wordings_row(records: Records, runs: Sequence[PairedRun]) -> list[Cell] | None:

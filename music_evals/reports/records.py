@@ -302,7 +302,7 @@ def local_logs(*places: str | Path) -> Iterator[list[Path]]:
     import fsspec
     from inspect_ai.log import list_eval_logs
 
-    paths: set[Path] = set()
+    paths = set()
     with TemporaryDirectory() as fetched:
         for number, place in enumerate(places):
             files, root = fsspec.core.url_to_fs(str(place))

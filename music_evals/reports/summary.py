@@ -20,7 +20,7 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS, BASELINE
 from music_evals.reports.records import PARTIAL, Records
-from music_evals.reports.table import FLOOR, MEASURED, Cell, Rows, Table, notes
+from music_evals.reports.table import FLOOR, MEASURED, Rows, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.scorers.metrics.estimates import Estimate, average
 from music_evals.scorers.metrics.written import ORIGINAL
@@ -246,7 +246,7 @@ def summary_table(records: Records) -> Table:
     means, lines = aggregates(records)
     rows: Rows = []
     for mean in means:
-        row: list[Cell] = [mean.model, SUITE, None, None, None, mean.normalised, None, None]
+        row = [mean.model, SUITE, None, None, None, mean.normalised, None, None]
         if mean.section != SUITE:
             row[1:5] = [mean.shown_section, mean.tasks, mean.shown_score, mean.gain]
             row[6:] = [mean.condition, mean.data]

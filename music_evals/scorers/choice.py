@@ -35,7 +35,7 @@ def final_answer() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        options: list[str] = required_metadata(state, "options")
+        options = required_metadata(state, "options")
         is_cut = was_cut(state.output.stop_reason)
         judge = partial(judge_option, options=options, right=target.text, is_cut=is_cut)
         return await score_choice(state, target.text, options, judge, key=target.text)

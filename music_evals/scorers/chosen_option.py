@@ -167,11 +167,11 @@ class _Shown(NamedTuple):
 
 
 def _shown_options(state: TaskState, right: str) -> _Shown:
-    options: list[str] = state.metadata.get("options") or [choice.value for choice in state.choices]
-    order: Sequence[int] = state.metadata.get("option_order") or range(len(options))
+    options = state.metadata.get("options") or [choice.value for choice in state.choices]
+    order = state.metadata.get("option_order") or range(len(options))
     texts = [options[place] for place in order]
     # A short answer has no options.
-    labels: Sequence[str] = asks_of(state).get("answers") or ascii_uppercase
+    labels = asks_of(state).get("answers") or ascii_uppercase
     names = labels
     if max(map(len, names)) > 1 or [*names] == options:
         names, labels = texts, ascii_uppercase
@@ -267,7 +267,7 @@ def reader_trial() -> Any:
 async def _count_invented(reader: Model) -> int:
     """Try a model on replies without an answer, once in a process."""
     trial = reader_trial()
-    labels: Mapping[str, str] = trial["options"]
+    labels = trial["options"]
     async with _trying:
         if reader not in _invented:
             answers = [

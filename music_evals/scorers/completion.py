@@ -19,7 +19,7 @@ def completed() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        hidden: list[str] = required_metadata(state, "hidden")
+        hidden = required_metadata(state, "hidden")
         lines = _words(state.output.completion[:_MOST])
         completed = [option for option in hidden if f"\n{_words(option)}\n" in f"\n{lines}\n"]
         listed = "\n".join(

@@ -97,7 +97,7 @@ def _listed(options: Sequence[str], expected: str, answer: str | None) -> str:
     """The options, with letters or indices if the expected answer is one, and marks at the
     answers.
     """
-    names: Sequence[str] = options
+    names = options
     if expected.isdigit():
         names = "0123456789"[: len(options)]
     elif len(expected) == 1:

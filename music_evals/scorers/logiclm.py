@@ -59,9 +59,9 @@ def solver_decision() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        attempts: _Attempts = state.metadata.get("formulation", [])
+        attempts = state.metadata.get("formulation", [])
         decision = attempts[-1]["answer"] if attempts else None
-        options: list[str] = required_metadata(state, "options")
+        options = required_metadata(state, "options")
         verdict = await read_reply(judge_option, state.output.completion, options, target.text)
         decided = "came to no decision"
         if decision is not None:
@@ -92,7 +92,7 @@ def _counts(
 ) -> dict[str, int | None]:
     """What happened to the formulations, and whether the last reply has the solver's answer."""
     outcomes = [_outcome(attempt) for attempt in attempts]
-    counts: dict[str, int | None] = {
+    counts = {
         "valid_first_try": int(outcomes[:1] in (["undecided"], ["decided"])),
         **{f"{kind}_errors": outcomes.count(f"{kind} error") for kind in _ERROR_KINDS},
         "undecided_results": outcomes.count("undecided"),

@@ -76,7 +76,7 @@ def strict_choice() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        options: list[str] = required_metadata(state, "options")
+        options = required_metadata(state, "options")
         if options:
             return await _scored(state, target.text)
         judge = partial(judge_short, right=target.text)
@@ -107,7 +107,7 @@ async def _scored(state: TaskState, target: str, reader: str | None = None) -> S
             reason="other", explanation="The answer to this question is not public."
         )
     judge = option_judge(state, target, reader)
-    options: list[str] = state.metadata["options"]
+    options = state.metadata["options"]
     if reader is None:
         return await score_choice(state, target, options, judge, key=target)
     reading, right, *_ = await read_reply(judge, state.output.completion)

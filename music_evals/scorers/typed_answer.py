@@ -176,7 +176,7 @@ def typed_answer() -> Scorer:
 
 async def _score_label(state: TaskState, right: str, facts: dict[str, Any]) -> Score:
     by_rules = option_judge(state, right)
-    options: list[str] = state.metadata["options"]
+    options = state.metadata["options"]
     score = await score_choice(
         state, right, options, lambda reply: by_rules(answer_in_line(reply, options)), **facts
     )

@@ -27,7 +27,6 @@ from music_evals.scorers.explanations import asks_of, code
 from music_evals.scorers.metrics.descriptor_similarity import fit_of
 from music_evals.scorers.metrics.estimates import Estimate, Estimates, flatten
 from music_evals.scorers.metrics.frechet import frechet_distance, frechet_infinity, frechet_interval
-from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.metrics.written import (
     ORIGINAL,
     embedded,
@@ -210,7 +209,7 @@ def _facts(piece: Piece, protocol: Protocol) -> Iterator[str]:
 
 def _asked(state: TaskState) -> str:
     """The description that the model was given, if the log has it."""
-    description: Mapping[str, Any] = asks_of(state).get("description", {})
+    description = asks_of(state).get("description", {})
     facts = "; ".join(f"{name} {code(str(value))}" for name, value in description.items())
     return f"**Asked:** a piece in LilyPond: {facts}.\n\n" if facts else ""
 
@@ -244,12 +243,12 @@ def _frechet(pieces: Pieces, reference: ReferenceSet) -> Estimates:
     identity = with_vectors[0]["embedded_by"]
     counted = [is_embedded(text, protocol) for text in reference.texts]
     try:
-        real: Floats = embedded_reference(reference, encoder, identity)[counted]
+        real = embedded_reference(reference, encoder, identity)[counted]
     except EncoderError as error:
         _log.warning("No Fréchet Music Distance to %s: %s", reference.name, error)
         return {}
     vectors = [decoded(piece["embedding"]) for piece in with_vectors]
-    written: Floats = np.array(vectors, dtype=np.float64)
+    written = np.array(vectors, dtype=np.float64)
     if min(len(real), len(written)) < 2:
         return {}
     ends = frechet_interval(real, written, resamples=RESAMPLES)

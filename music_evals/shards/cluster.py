@@ -43,7 +43,7 @@ class Cluster:
         }
         errors: list[str] = []
         with _connected(self.address):
-            ask: Any = ray.remote(**options)(_ask)
+            ask = ray.remote(**options)(_ask)
             running = {ask.remote(shard): shard for shard in shards}
             while running:
                 (ended,), _ = ray.wait(list(running))

@@ -245,7 +245,7 @@ def _copy(parts: Sequence[Part], taken: Mapping[str, Part], path: str, log: Eval
     """Copy samples and summaries into a new archive, and add usage to the log; return what metrics
     are computed from, in the order of `taken`.
     """
-    scored: dict[str, _Scored | None] = dict.fromkeys(taken)
+    scored = dict.fromkeys(taken)
     with ZipFile(path, "w") as merged:
         for part in parts:
             with _archive(part.location) as archive:

@@ -4,10 +4,8 @@ to them.
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any
 
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessage
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from music_evals.solvers.replies import append_reply
@@ -25,7 +23,7 @@ def one_chat(samples: Sequence[Sample]) -> Sample:
     questions.
     """
     chats = [messages_of(sample) for sample in samples]
-    messages: list[ChatMessage] = [*chats[0][:-1], *(chat[-1] for chat in chats)]
+    messages = [*chats[0][:-1], *(chat[-1] for chat in chats)]
     questions = []
     for sample in samples:
         metadata = (sample.metadata or {}).items()
@@ -41,7 +39,7 @@ def continued(seed: int) -> Solver:
     """
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        questions: list[dict[str, Any]] = state.metadata[CHAT]
+        questions = state.metadata[CHAT]
         first = len(state.messages) - len(questions)
         messages = state.messages[first:]
         del state.messages[first:]

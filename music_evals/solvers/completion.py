@@ -44,7 +44,7 @@ def to_complete(samples: Sequence[Sample], language: str = "en") -> list[Sample]
         ValueError: no question has four options and can be asked.
     """
     # A question in several orders of its options counts once.
-    questions: set[tuple[str, ...]] = set()
+    questions = set()
     for sample in samples:
         message, facts = question_message(sample)
         music = "\n".join(music_texts(message, facts))

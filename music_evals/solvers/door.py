@@ -229,7 +229,7 @@ async def _read_bounded(response: Any) -> None:
             f"the server sends the request elsewhere (HTTP {response.status_code}, "
             f"{response.headers['location']}); give the address that answers as base_url"
         )
-    flavor: Any = sys.modules[type(response).__module__.partition(".")[0]]  # httpx or httpx2
+    flavor = sys.modules[type(response).__module__.partition(".")[0]]  # httpx or httpx2
     source = response.stream
     parts = _unpacked(source, response.headers.pop("content-encoding", ""))
     if "event-stream" not in response.headers.get("content-type", ""):

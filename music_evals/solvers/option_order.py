@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import wraps
 from random import Random
 from string import Template, ascii_uppercase
-from typing import Any
 
 from inspect_ai.model import ChatMessage, Content, ContentText
 from inspect_ai.solver import Generate, Solver, TaskState
@@ -49,7 +48,7 @@ def with_shuffled_options(solver: Solver, seed: int) -> Solver:
 
     @wraps(solver)
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        options: list[str] = state.metadata["options"]
+        options = state.metadata["options"]
         order = [*range(len(options))]
         Random(f"{seed} {state.sample_id} {state.epoch}").shuffle(order)
         place = question_place(state.messages)
@@ -69,7 +68,7 @@ def _reordered(
         old, new = options_block(options, form), options_block(shuffled, form)
         if old not in message.text:
             continue
-        content: Any = message.content
+        content = message.content
         if isinstance(content, str):
             content = new.join(content.rsplit(old, 1))
         else:

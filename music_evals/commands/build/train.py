@@ -167,7 +167,7 @@ def _conversation_prompt(columns: Sequence[str]) -> "MakePrompt":
         messages = []
         for message in prompt_messages(score, [question], prompt, shown):
             # Chat templates join the parts of a message as they are.
-            content: Any = message.content
+            content = message.content
             parts = [message] if isinstance(content, str) else content
             text = "".join(getattr(part, "text", IMAGE) for part in parts)
             messages.append({"role": message.role, "content": text})

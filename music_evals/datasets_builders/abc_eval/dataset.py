@@ -245,7 +245,7 @@ def _notes(abc: str) -> _Notes:
     """The notes that music21 reads; none if it cannot read the ABC."""
     try:
         # music21 divides measures that are longer than the metre, so it is given none.
-        score: Any = parse_plain(_METRE.sub("", plain_abc(abc)))
+        score = parse_plain(_METRE.sub("", plain_abc(abc)))
     except Exception:  # music21 passes on all errors of its code
         return Counter()
     notes = _Notes()

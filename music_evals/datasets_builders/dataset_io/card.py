@@ -109,7 +109,7 @@ def _config(name: str, paths: dict[str, str]) -> dict[str, Any]:
 
 
 def _provenance_lines(provenance: Provenance) -> list[str]:
-    entries: dict[str, object] = {
+    entries = {
         "builder": f"music-evals, `{provenance.benchmark}` version {provenance.builder_version}",
         "source": provenance.source,
         "source revision": provenance.source_revision,

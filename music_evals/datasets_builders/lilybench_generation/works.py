@@ -165,7 +165,7 @@ def split_domains(pieces: Sequence[Piece]) -> Domains:
             composed.append((piece, composer.name))
         else:
             further.append(Score(piece.id, piece.id, piece.text, None))
-    entries: dict[str, list[Entry]] = defaultdict(list)
+    entries = defaultdict(list)
     scores = []
     texts = [piece.text for piece, _ in composed]
     readings = read_structures(texts, cache=lilypond_cache(), together=True)

@@ -13,7 +13,6 @@ from music_evals.datasets_builders.dataset_io import (
     DatasetError,
     DatasetSpec,
     Provenance,
-    Rows,
     write_dataset,
 )
 from music_evals.datasets_builders.msu.rows import (
@@ -38,7 +37,7 @@ def write(
     `on_score` is called with "engraving" and the number of scores after every score.
     """
     scores = {split: _engrave(plan, split, on_score) for split in plan.scores}
-    rows: Rows = {"scores": scores, "questions": plan.questions}
+    rows = {"scores": scores, "questions": plan.questions}
     return write_dataset(
         out, rows, features=FEATURES, provenance=plan.provenance, overwrite=overwrite
     )

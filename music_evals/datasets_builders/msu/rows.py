@@ -112,7 +112,7 @@ def split_works(
         for mark in (name_of(score["title"], score["composer"]), music_of(score["abc"] or "")):
             if mark:
                 joined.merge(score["score_id"], first.setdefault(mark, score["score_id"]))
-    works: list[set[str]] = joined.subsets()
+    works = joined.subsets()
     random.Random(f"{seed}/splits").shuffle(works)
     if by_composer:
         works = _in_turns(works, {score["score_id"]: score["composer"] for score in scores})

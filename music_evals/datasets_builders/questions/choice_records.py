@@ -37,7 +37,7 @@ def choice_record(record: Record) -> dict[str, Any]:
     sound = record.get("audio") or record.get("context")
     choices = [*map(str, choice_list(record["choices"]))]
     texts = _without_letters(choices)
-    entry: dict[str, Any] = {
+    entry = {
         **facts,
         **record,
         "question": record.get("question") or record["instruction"],

@@ -174,7 +174,7 @@ def _conversation(
     length = sum(len(message["content"]) for message in messages)
     if max_characters is not None and length > max_characters:
         return "too long"
-    conversation: Conversation = {"id": question["id"], "messages": messages}
+    conversation = {"id": question["id"], "messages": messages}
     if _IMAGES in columns:
         conversation[_IMAGES] = [_image_path(page["bytes"]) for page in score[_IMAGES]]
     return conversation

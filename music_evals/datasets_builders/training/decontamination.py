@@ -203,7 +203,7 @@ class TestRows:
         if is_composed and is_reserved(key):
             return False
         self.record.checked += 1
-        overlapping: set[str] = set()
+        overlapping = set()
         for runs in contents:
             places = Counter(chain.from_iterable(self._places.get(run, ()) for run in runs))
             for place, common in places.items():

@@ -291,7 +291,7 @@ def _sources() -> list[_Source]:
             f"music21 is installed without its corpus; needed are {', '.join(COLLECTIONS)} of it"
         )
     sources: list[_Source] = []
-    seen: set[tuple[object, ...]] = set()
+    seen = set()
     for folder, stem, path in paths:
         slug = re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-")
         # Only titles and remarks have letters beyond ASCII, and every byte is a letter in Latin-1.

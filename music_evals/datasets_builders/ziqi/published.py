@@ -139,7 +139,7 @@ def _read(
         raise DatasetError(
             f"{where} has the columns {', '.join(header)}; needed are {', '.join(COLUMNS)}"
         )
-    ids: set[str] = set()
+    ids = set()
     for number, (line, fields) in enumerate(lines[1:], start=1):
         try:
             row = _row(fields, split, theme, report)

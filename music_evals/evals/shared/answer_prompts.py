@@ -126,7 +126,7 @@ def end_ahead_of_answer(sample: Sample) -> Sample:
         ValueError: the question has no options, or some that begin with the same word.
     """
     message, facts = question_message(sample)
-    answers: list[str] = facts.get("answers") or []
+    answers = facts.get("answers") or []
     if len(answers) < 2:
         raise ValueError(
             "answer=likelihood needs options to choose from; valid for this task are text, schema"

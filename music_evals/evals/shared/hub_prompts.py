@@ -112,8 +112,7 @@ def _eval_yaml(about: benchmarks.Benchmark, title: str, entries: Sequence[Entry]
         "evaluation_framework": "inspect-ai",  # as the Hub's list of evaluation frameworks has it
         "tasks": entries,
     }
-    text: str = yaml.safe_dump(declared, sort_keys=False, allow_unicode=True, width=120)
-    return text
+    return yaml.safe_dump(declared, sort_keys=False, allow_unicode=True, width=120)
 
 
 def pattern_of(asks: Mapping[str, Any]) -> str:

@@ -190,9 +190,7 @@ def _load_complete(
 ) -> tuple[Origin, list[MediaQuestionRow]]:
     """Load the questions whose files are there; ValueError if others may not be left out."""
     origin = describe_dataset(params.dataset, benchmark=dataset)
-    rows: list[MediaQuestionRow] = load_split(
-        params.dataset, name, "test", benchmark=dataset
-    ).to_list()
+    rows = load_split(params.dataset, name, "test", benchmark=dataset).to_list()
     if params.stimulus == "none":  # needs no file, so that none is missing
         return replace(origin, provenance=replace(origin.provenance, missing={})), rows
     rows = [row for row in rows if not _lacks_files(row)]
@@ -277,7 +275,7 @@ def question_to_sample(
         answer_form=answer_form(row),
     )
     content, spans = _content(text, row, seconds)
-    music: dict[str, Any] = {"notation": "abc", "music": spans} if spans else {}
+    music = {"notation": "abc", "music": spans} if spans else {}
     metadata = question_metadata(
         facts.benchmark,
         facts.name,
@@ -287,9 +285,7 @@ def question_to_sample(
         **_answer_facts(row, options, form, style, majority, guessing),
         **music,
     )
-    groups: dict[str, Any] = {
-        key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)
-    }
+    groups = {key: row[key] for key in ("theme", "subtheme", "piece") if row.get(key)}
     groups |= _checksums(row)
     if row.get("tags"):
         groups["tags"] = TAGS.join(row["tags"])

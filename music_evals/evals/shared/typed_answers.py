@@ -83,7 +83,7 @@ def guess_key(row: Mapping[str, Any]) -> str:
 
 def guessing_of(rows: Rows, facts: TaskFacts) -> dict[str, Guessing]:
     """Return what questions earn by guessing, under their `guess_key`."""
-    groups: dict[str, list[MediaQuestionRow]] = defaultdict(list)
+    groups = defaultdict(list)
     for row in rows:
         groups[guess_key(row)].append(row)
     guessing = {}
@@ -100,7 +100,7 @@ def typed_floors(guessing: Mapping[str, Guessing], facts: TaskFacts) -> Floors:
     Where the best of several answers counts, guesses by chance are drawn for each, and constants
     are the same.
     """
-    strata: dict[str, list[Guessing]] = defaultdict(list)
+    strata = defaultdict(list)
     for entry in guessing.values():
         strata[entry.stratum].append(entry)
     chances, majorities = [], []

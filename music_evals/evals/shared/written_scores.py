@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from string import Template
-from typing import Any, Literal
+from typing import Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -132,9 +132,7 @@ def score_task(
     worded = "paper" if params.protocol == "paper" else ""
     wording = load_prompts(benchmark.name, params.prompts, worded)
     origin = describe_dataset(params.dataset, benchmark=benchmark)
-    rows: list[TaskRow] = load_split(
-        params.dataset, name, params.protocol, benchmark=benchmark
-    ).to_list()
+    rows = load_split(params.dataset, name, params.protocol, benchmark=benchmark).to_list()
     if not rows:
         raise ValueError(
             f"{params.dataset} has no rows of {name} under protocol='{params.protocol}'"
@@ -227,7 +225,7 @@ def record_to_sample(
 ) -> Sample:
     """Map a row to a sample."""
     is_paper = params.protocol == "paper"
-    metadata: dict[str, Any] = {
+    metadata = {
         "task": name,
         "row": row["id"],
         "piece": row["piece"],

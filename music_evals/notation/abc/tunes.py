@@ -171,7 +171,7 @@ def split_measures(body: str) -> Iterator[Measure]:
         Measure(text='A4', bar=':|', ending='1', fields=())
         Measure(text='G4', bar='|]', ending='2', fields=())
     """
-    last: Measure | None = None  # not yielded yet, because its bar line may go on
+    last = None  # not yielded yet, because its bar line may go on
     text, ending = "", ""
     fields: list[_Field] = []
     has_music = False

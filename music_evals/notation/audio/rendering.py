@@ -58,7 +58,7 @@ def render_wav(
     gain = min(10 ** (LOUDNESS / 20) / power**0.5, PEAK / peak) if peak > 0 else 0.0
     # Another processor may add the squares in another order; six digits of the gain hide that.
     pcm = np.rint(mix * np.float32(float(f"{gain:.6g}") * 32768)).astype("<i2")
-    data: bytes = pcm.tobytes() + bytes(0 if length is None else 2 * (length - len(pcm)))
+    data = pcm.tobytes() + bytes(0 if length is None else 2 * (length - len(pcm)))
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setparams((1, 2, SAMPLE_RATE, 0, "NONE", ""))

@@ -340,7 +340,7 @@ def _add_graces(voices: Sequence[_Voice], notes: Sequence[Event]) -> None:
 
 def _chords(notes: Sequence[Event]) -> list[_Chord]:
     """The chords of notes by time; grace notes stay in the order of the score."""
-    groups: dict[tuple[object, ...], list[Event]] = defaultdict(list)
+    groups = defaultdict(list)
     for number, note in enumerate(notes):
         # Grace notes at one moment follow one another; those of a chord are written at one place in
         # the source.

@@ -185,7 +185,7 @@ def _empty_part(arrays: NoteArrays, first: int, lines: list[int], metres: Any) -
 def _write_notes(notes: _Notes, part: Any, lines: list[int], is_drum: bool) -> None:
     """Write each chord of notes that start and end together into the first voice that is free."""
     music21 = _music21()
-    chords: dict[Any, _Notes] = defaultdict(list)
+    chords = defaultdict(list)
     for onset, end, *pitch in sorted(notes, key=lambda note: (note[0], -note[2])):
         chords[onset, end].append(pitch)
     ends = [0] * _MAX_VOICES  # of the last chord of each voice

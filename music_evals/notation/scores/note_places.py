@@ -64,7 +64,7 @@ def written_notes(parts: Iterable[Any], starts: Sequence[int]) -> Notes:
     Raises:
         ScoreError: a note has no pitch.
     """
-    durations: dict[_Place, list[int | None]] = defaultdict(list)
+    durations = defaultdict(list)
     for part in parts:
         written: list[_Written] = []
         for index, measure in enumerate(part.getElementsByClass("Measure")):
@@ -136,7 +136,7 @@ def sounding_notes(midi: bytes) -> Notes:
     onsets, ends = (
         np.rint(ticks * GRID / notes.resolution).astype(int) for ticks in (notes.onset, notes.end)
     )
-    durations: dict[_Place, set[int]] = defaultdict(set)
+    durations = defaultdict(set)
     for onset, end, pitch in zip(onsets.tolist(), ends.tolist(), notes.pitch.tolist(), strict=True):
         durations[onset, pitch].add(end - onset)
     return {place: max(values) if len(values) == 1 else None for place, values in durations.items()}

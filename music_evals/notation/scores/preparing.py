@@ -117,7 +117,7 @@ def _metadata(old: Any) -> Any:
     """Metadata with the title and composer, without anything else."""
     from music21 import metadata
 
-    new: Any = metadata.Metadata()
+    new = metadata.Metadata()
     old = old or new
     title = _PLACEHOLDER.sub("", old.title or old.movementName or "").rstrip(" ,")
     title, composer = (" ".join(text.split()) for text in (title, old.composer or ""))

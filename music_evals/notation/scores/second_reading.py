@@ -300,7 +300,7 @@ def _check_abc(score: "Score", text: str) -> None:
 def _abc_measures(header: Sequence[str], lines: Sequence[str]) -> Iterator[tuple[Event, ...]]:
     """The events of the measures of a voice."""
     fields = {line[0]: line[2:].strip() for line in header}
-    tied: Event | None = None
+    tied = None
     for measure in split_measures("\n".join(lines)):
         fields |= dict(measure.fields)
         meter = _meter(fields.get("M", ""))

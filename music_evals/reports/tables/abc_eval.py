@@ -14,7 +14,7 @@ from music_evals.reports.comparisons import (
     run_labels,
 )
 from music_evals.reports.records import Records
-from music_evals.reports.table import Cell, Table, notes
+from music_evals.reports.table import Table, notes
 from music_evals.reports.tables.common import run_notes
 
 _LABELS = ("Task", "Model", "Condition", "Data")
@@ -34,7 +34,7 @@ def tables(records: Records) -> list[Table]:
     for first in lilypond:
         for second in abc.get(_skill(first), ()):
             data, other_data = first.questions[1], second.questions[1]
-            labels: list[Cell] = [run_labels(second)[name] for name in _LABELS]
+            labels = [run_labels(second)[name] for name in _LABELS]
             row = paired_row(first, second, labels) if data == other_data else None
             if row and second.run["protocol"] == "strict":
                 paired.append(row)

@@ -162,7 +162,7 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
         is_biased = name.endswith("/fmd") and len(written.embedded(pieces[run])) != PAPER_PIECES
         return None if is_of_paper and is_biased else records.score(run, f"written_music/{name}")
 
-    figures: Figures = {
+    figures = {
         "Original (%)": partial(_rate, pieces, of=written.original),
         "Comp. (%)": partial(_rate, pieces, of=partial(map, itemgetter("compiles"))),
         "With notes (%)": partial(_rate, pieces, of=partial(map, itemgetter("has_notes"))),

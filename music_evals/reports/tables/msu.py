@@ -168,7 +168,7 @@ def agreement(items: pd.DataFrame) -> Estimates:
     labelled = items[questions.map(lambda one: None not in (one["verdict"], one["human"]))]
     is_as_ruled = [bool(one["verdict"]) == one["rule"] for one in ruled["details"]]
     pairs = [(one["verdict"], one["human"]) for one in labelled["details"]]
-    figures: dict[str, Estimate | None] = {
+    figures = {
         "Judges unanimous": share_of(map(bool, unanimity(votes)), several),
         _JOINT: percent(joint_agreement(questions.tolist(), items["cluster"].tolist())),
         "Judges and rules": share_of(is_as_ruled, ruled),

@@ -8,13 +8,13 @@ from functools import partial
 from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records
 from music_evals.reports.table import Table
-from music_evals.reports.tables.common import Figures, Row, paper_labels, run_table
+from music_evals.reports.tables.common import Row, paper_labels, run_table
 from music_evals.scorers.metrics.estimates import Estimate
 
 
 def tables(records: Records) -> list[Table]:
     """Make the table of the mean and of each task."""
-    figures: Figures = {"Mean": records.percent}
+    figures = {"Mean": records.percent}
     for task in load("pitchbench").table["answers"]:
         figures[task] = partial(records.percent, group=f"theme={task}")
     paper: list[Row] = []

@@ -143,7 +143,7 @@ def _bias_figures(items: pd.DataFrame) -> Estimates:
     world = items[items["theme"] == "world ethnic music"]
     regions = {name: figures_of(group)["f1"] for name, group in world.groupby("subtheme")}
     female = items[items["theme"] == "female music"]
-    figures: dict[str, Estimate | None] = {
+    figures = {
         "female": figures_of(female)["f1"] if len(female) else None,
         "black": regions.get("Black African music"),
         "european": regions.pop("European music", None),

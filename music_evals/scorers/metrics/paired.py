@@ -112,8 +112,8 @@ def compare(
         counts = Counter(strata)
         weights = np.array([pairs / len(counts) / counts[name] for name in strata])
     difference = float((weights * differences).mean())
-    totals: Floats = np.bincount(places, weights=weights * differences).astype(float)
-    sizes: Floats = np.bincount(places, weights=weights).astype(float)
+    totals = np.bincount(places, weights=weights * differences).astype(float)
+    sizes = np.bincount(places, weights=weights).astype(float)
     if differences.any() or count == 1:
         # The interval takes outcomes from 0 to 1, and differences lie between -1 and 1.
         ends = mean_interval((differences + 1) / 2, names, strata)

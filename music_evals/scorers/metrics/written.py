@@ -17,7 +17,6 @@ import numpy as np
 from music_evals.notation.lilypond.copies import NEAR_COPY, Melody
 from music_evals.notation.midi.descriptors import DESCRIPTORS
 from music_evals.scorers.metrics.estimates import Estimate, estimate, share
-from music_evals.scorers.metrics.resampling import Floats
 
 if TYPE_CHECKING:
     from music_evals.scorers.metrics.descriptor_similarity import Fit
@@ -83,7 +82,7 @@ def likeness(pieces: Pieces, reference: Mapping[str, Any]) -> Estimate | None:
     fit = Fit(*(reference[name] for name in Fit._fields))
     compiled = [piece["descriptors"] for piece in pieces if piece["compiles"]]
     rows = [[values.get(name) for name in DESCRIPTORS] for values in compiled]  # None becomes NaN
-    values: Floats = np.array(rows, dtype=np.float64).reshape(len(rows), len(DESCRIPTORS))
+    values = np.array(rows, dtype=np.float64).reshape(len(rows), len(DESCRIPTORS))
     similarity = js_similarity(fit, values)
     if isnan(similarity):
         return None

@@ -250,7 +250,7 @@ class _Options:
 
     def _letters_by_name(self, names_of: Callable[[str], Iterable[str]]) -> dict[str, Letters]:
         """The options that have a name, by the names that a function gives of their texts."""
-        letters: defaultdict[str, Letters] = defaultdict(set)
+        letters = defaultdict(set)
         for letter, text in self.texts.items():
             for name in filter(None, map(_folded, names_of(text))):
                 letters[name].add(letter)

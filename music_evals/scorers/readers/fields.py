@@ -73,7 +73,7 @@ def answer_schema(
     """Return the JSON schema of an object with answers of these types; `reasons` adds a first field
     for reasoning.
     """
-    fields: Schema = {"reasoning": {"type": "string"}} if reasons else {}
+    fields = {"reasoning": {"type": "string"}} if reasons else {}
     for name, answer_type in zip(field_names(len(types)), types, strict=True):
         fields[name] = answer_field(answer_type, answers)
     return object_schema(fields)

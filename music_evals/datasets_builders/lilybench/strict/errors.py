@@ -203,8 +203,8 @@ def _unfilled(measures: Sequence[MeasureText]) -> Iterator[int]:
 
 
 def _leaps(measures: Sequence[MeasureText]) -> Iterator[int]:
-    voice: int | None = None
-    last: int | None = None
+    voice = None
+    last = None
     for measure, word in _words(measures, "note", "rest"):
         last = last if measure.voice == voice else None
         degree = _degree(word)

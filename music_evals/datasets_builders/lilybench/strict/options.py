@@ -55,7 +55,7 @@ def draw_questions(
         grouping: groups the values of a turn.
     """
     ranks = collection_ranks(pieces, salt)
-    remaining: dict[str, list[Usable]] = defaultdict(list)
+    remaining = defaultdict(list)
     for piece in pieces:
         remaining[values[piece.id]].append(piece)
     counts = {value: len(group) for value, group in remaining.items()}

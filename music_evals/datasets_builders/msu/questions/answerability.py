@@ -27,7 +27,7 @@ def needs(kind: str) -> frozenset[str]:
         >>> sorted(needs("bass note")), sorted(needs("cadence"))
         (['measures', 'spelling'], ['sound'])
     """
-    table: Mapping[str, list[str]] = read_table("msu/questions/renderings.toml")
+    table = read_table("msu/questions/renderings.toml")
     return frozenset(fact for fact, kinds in table.items() if kind in kinds)
 
 

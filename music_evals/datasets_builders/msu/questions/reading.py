@@ -302,7 +302,7 @@ def _is_pitched(part: Any) -> bool:
 
 def _cells(part: Any, row: list[_Timed]) -> Iterator[Cell]:
     under_octave_signs = _under_octave_signs(part)
-    last_clef: clef.Clef | None = None
+    last_clef = None
     fifths = 0
     for pieces in row:
         measure = pieces[0][1]

@@ -147,7 +147,7 @@ def _best_key(fifths: int, durations: Any) -> key.Key | None:
     """
     if not durations.std():
         return None
-    profiles: Any = _Profiles()
+    profiles = _Profiles()
     fits = {
         (mode, tonic): float(
             np.corrcoef(durations, np.roll(profiles.getWeights(mode), tonic))[0, 1]

@@ -95,7 +95,7 @@ def blind_items(questions: Iterable[Question]) -> list[Item]:
 
 def _questions(form: Form, seed: int) -> Iterator[Question]:
     rng = Random(f"{seed}/{form.kind}/{form.name}")
-    seen: set[tuple[Term, ...]] = set()
+    seen = set()
     repeated = 0
     for draft in form.drafts(rng):
         blanks = draft.blanks  # they distinguish the questions of a form

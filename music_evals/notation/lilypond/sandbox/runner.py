@@ -283,7 +283,7 @@ def _read_report(report_bytes: bytes, stdout: str, stderr: str, limits: Limits) 
             return Ended(None, "broken", stdout, stderr)
         raise SandboxError(report["error"])
     is_killed = report["status"] == -signal.SIGKILL and report["cpu"] >= limits.seconds
-    reason: Any = report["stopped"]
+    reason = report["stopped"]
     if not reason and (is_killed or report["status"] == -signal.SIGXCPU):
         reason = "time"
     if reason:
