@@ -14,12 +14,13 @@ measure is the first or last one of its passage.
 
 *Errors* are up to three of a kind, in inner voices, and no word is garbage: a measure is not
 filled, a voice leaps, or a note is foreign to the key. Every seventh score has no error. Passages
-are in different keys, so that no measure can be compared with the same one elsewhere.
+are of several pieces, in different keys, and no measure is like another one but for a word, in a
+staff or in all, whatever the key: an error is not found by comparing measures.
 """
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, count, pairwise, product
 from typing import Any, NamedTuple
 
@@ -40,6 +41,9 @@ _TONICS = ["aes", "ees", "bes", "f", "c", "g", "d", "a", "e"]
 _FORMS = [*product((1, 2), (1, 2))]  # bars that are joined, and what divides durations
 _KINDS = (*CORRUPTIONS[2:], *CORRUPTIONS[2:], CLEAN)
 _DURATIONS = {4 * length: name for name, length in LENGTHS.items()}  # by quarter notes
+_FEWEST_PIECES = 5  # with as many staves as a score
+_FEWEST_WORDS = 4  # of a bar that others must not be like
+_WORD = re.compile(r"(?:([a-g])(?:is|es|s)*|r)([',]*)(\d+\.*)")
 _DURATION = re.compile(r"(?<=[a-z',>])\d+")
 
 
@@ -49,6 +53,9 @@ class Passage(NamedTuple):
     sharps: int
     metre: str
     bars: Sequence[Sequence[str]]
+
+
+_Pieces = Mapping[str, Passage]  # by id
 
 
 def make_rows(level: int, passages: Mapping[str, Passage]) -> dict[TaskName, list[TaskRow]]:
@@ -61,7 +68,7 @@ def make_rows(level: int, passages: Mapping[str, Passage]) -> dict[TaskName, lis
     rows: dict[TaskName, list[TaskRow]] = {task: [] for task in MAKERS}
     for (turn, piece), task in product(enumerate(sorted([*passages] * 2)), MAKERS):
         draw = random.Random(f"{task} {level} {turn} {piece}")
-        facts = MAKERS[task](passages[piece], level - 1, turn, draw)
+        facts = MAKERS[task](passages, piece, level - 1, turn, draw)
         rows[task].append(task_row(task, "strict", piece, **{"measure": turn + 1, **facts}))
     return rows
 
@@ -76,13 +83,13 @@ def read_passage(source: Source) -> Passage:
         if bars and any(bar.keySignature or bar.timeSignature for bar in column):
             break
         bars.append(
-            [" ".join(map(_word, next(iter(bar.voices), bar).notesAndRests)) for bar in column]
+            [" ".join(map(_note_word, next(iter(bar.voices), bar).notesAndRests)) for bar in column]
         )
     passage = Passage(sharps, signs.timeSignature.ratioString, bars)
     return _without_errors([passage])[0]
 
 
-def _word(note: Any) -> str:
+def _note_word(note: Any) -> str:
     """A rest or the highest note; in a tuplet no word of LilyPond."""
     duration = _DURATIONS.get(note.quarterLength, "?")
     if note.isRest:
@@ -140,14 +147,16 @@ def _medley(passage: Passage, size: int, draw: random.Random) -> list[Passage]:
     return passages
 
 
-def _bar_count(passage: Passage, size: int, _: int, draw: random.Random) -> dict[str, Any]:
-    passages = _medley(passage, size, draw)
+def _bar_count(pieces: _Pieces, own: str, size: int, _: int, draw: random.Random) -> dict[str, Any]:
+    passages = _medley(pieces[own], size, draw)
     measures = sum(len(medley.bars) for medley in passages)
     return {"answer": str(measures), "score": _write(*passages)}
 
 
-def _metadata(passage: Passage, size: int, turn: int, draw: random.Random) -> dict[str, Any]:
-    passages = _medley(passage, size, draw)
+def _metadata(
+    pieces: _Pieces, own: str, size: int, turn: int, draw: random.Random
+) -> dict[str, Any]:
+    passages = _medley(pieces[own], size, draw)
     values = [medley.metre for medley in passages]
     if turn % 2:
         values = [signature_name(medley.sharps) for medley in passages]
@@ -166,11 +175,8 @@ def _metadata(passage: Passage, size: int, turn: int, draw: random.Random) -> di
     }
 
 
-def _errors(passage: Passage, size: int, turn: int, draw: random.Random) -> dict[str, Any]:
-    signatures = draw.sample(range(-4, 5), size)
-    cuts = [_cut(passage, 24, size + 2, draw) for _ in signatures]
-    passages = list(map(_rewritten, cuts, signatures, [1] * size, [1] * size))
-    text = _write(*_without_errors(passages))
+def _errors(pieces: _Pieces, own: str, size: int, turn: int, draw: random.Random) -> dict[str, Any]:
+    text = _write(*_without_errors(_unlike(pieces, own, size, draw)))
     kind = _KINDS[turn % len(_KINDS)]
     wrong: list[int] = []
     for seed in range(0 if kind == CLEAN else draw.randint(1, min(size, 3))):
@@ -178,6 +184,53 @@ def _errors(passage: Passage, size: int, turn: int, draw: random.Random) -> dict
             text = result.text
             wrong.append(result.measure)
     return {"answer": " ".join(map(str, sorted(wrong))) or "none", "score": text, "kind": kind}
+
+
+def _unlike(pieces: _Pieces, own: str, size: int, draw: random.Random) -> list[Passage]:
+    """Passages of a piece and of others with as many staves, in different keys, in which no bar is
+    like another.
+    """
+    # As many staves as the piece and some others have.
+    most = sorted(len(piece.bars[0]) for piece in pieces.values())[-_FEWEST_PIECES]
+    staves = min(len(pieces[own].bars[0]), size + 2, most)
+    others = [name for name in pieces if name != own and len(pieces[name].bars[0]) >= staves]
+    names = [own, *draw.sample(others, min(len(others), 8))]
+    wanted = 24 * size
+    seen: set[Hashable] = set()
+    passages = []
+    for name, sharps in zip(names, draw.sample(range(-4, 5), 9), strict=False):
+        cut = _cut(pieces[name], 24, staves, draw)
+        bars = []
+        for bar in cut.bars[:wanted]:
+            traits = {*_traits(bar), *chain.from_iterable(_traits([staff]) for staff in bar)}
+            if seen.isdisjoint(traits):
+                bars.append(bar)
+                seen |= traits
+        wanted -= len(bars)
+        passages += [_rewritten(cut._replace(bars=bars), sharps, 1, 1)] * bool(bars)
+    return passages
+
+
+def _traits(staves: Sequence[str]) -> Iterator[Hashable]:
+    """For each word of a bar, the others: durations, and steps above the first note of their staff.
+
+    Bars of few words are like many others, and have no traits.
+    """
+    words = [
+        (number, name and "cdefgab".index(name) + 7 * (marks.count("'") - marks.count(",")), length)
+        for number, staff in enumerate(staves)
+        for name, marks, length in _WORD.findall(staff)
+    ]
+    for place in range(len(words) if len(words) >= _FEWEST_WORDS else 0):
+        rest = words[:place] + words[place + 1 :]
+        firsts = {number: step for number, step, _ in reversed(rest) if step != ""}
+        yield (
+            place,
+            tuple(
+                (number, step if step == "" else step - firsts[number], length)
+                for number, step, length in rest
+            ),
+        )
 
 
 def _without_errors(passages: Sequence[Passage]) -> Sequence[Passage]:
