@@ -59,7 +59,7 @@ from music_evals.notation.lilypond.canonical import write_score
 from music_evals.notation.lilypond.structure import Structure, read_structures
 
 NAME = "abc_eval"
-VERSION = "1.3.0"
+VERSION = "1.4.0"
 _TEMPO = re.compile(r"\\tempo 4 = ([0-9]{1,4})")
 _METRE = re.compile(r"(?m)^M:.*\n|\[M:[^\]\n]*\]")
 # Strict rows of a task on published tunes: as many as possible.

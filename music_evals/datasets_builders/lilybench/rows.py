@@ -16,7 +16,7 @@ import pydantic
 from music_evals.datasets_builders.dataset_io import DatasetError, features_of
 
 NAME = "lilybench"
-VERSION = "3.4.0"
+VERSION = "3.5.0"
 DEFAULT_SEED = 1234
 
 TaskName = Literal[

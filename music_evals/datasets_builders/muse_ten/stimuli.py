@@ -8,9 +8,10 @@ longer, differ less, and have more notes that do not matter.
 Source: The MUSE Benchmark (arXiv 2510.19055); options and their order are those of its runners.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import chain, product
 from random import Random
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ from music_evals.datasets_builders.muse.rows import DIFFERENT, SAME
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 NAME = "muse_ten"
-VERSION = "1.3.0"
+VERSION = "1.4.0"
 
 
 class Stimulus(NamedTuple):
@@ -46,22 +47,33 @@ PROGRAMS = {
 GROUPS = (3, 4, 5)
 DEGREES = {
     "I": (0, 4),
+    "♭II": (1, 4),
     "ii": (2, 3),
     "V/V": (2, 4),
+    "♭III": (3, 4),
     "iii": (4, 3),
+    "V/vi": (4, 4),
     "IV": (5, 4),
     "iv": (5, 3),
     "V": (7, 4),
+    "♭VI": (8, 4),
     "vi": (9, 3),
+    "V/ii": (9, 4),
+    "♭VII": (10, 4),
 }
 """Chord → semitones from the tonic to its root, and from its root to its third."""
 PROGRESSIONS = ("I-V-vi-IV", "vi-IV-I-V", "I-IV-V-V", "I-vi-ii-V", "I-vi-IV-V")
-# Rotations of each other: whether they differ depends on where one begins.
-_ROTATIONS = {
-    "I-V-vi-IV",
-    "vi-IV-I-V",
-}
 _MODULATIONS = (2, 7, 5, 1, 3)  # semitones upward
+# Chord → foreign chords that lead to it: its dominant, or chords of the minor key.
+_LEADING = {
+    "V": ("V/V", "♭VI", "♭II"),
+    "ii": ("V/ii", "♭VII"),
+    "vi": ("V/vi", "♭III"),
+    "IV": ("♭VII", "♭III"),
+    "I": ("iv",),
+}
+_FOREIGN = 0.4  # how often an inner chord is
+_DRAWN = 300  # stimuli of each answer, of which two are likely to have the same notes
 _LOWEST = {"piano": 55, "guitar": 48, "bass": 28}
 # Much wider than a contour, so that its first or last note hardly tells which contour it is.
 _COMPASS = {"piano": (36, 88), "guitar": (36, 88)}
@@ -248,53 +260,78 @@ def _meter(place: int, serial: int, level: int, rng: Random) -> Stimulus:
 
 
 def _key_modulation(place: int, serial: int, level: int, rng: Random) -> Stimulus:
-    """Two progressions that close on their tonic; the second may be in another key, or borrow a
-    chord.
+    """Progressions that close on their tonic, two to four by level, of which the later ones may be
+    in another key, at levels 4 and 5 in a related one.
 
-    Above level 1 there are up to four, and those between the first and the last have a foreign
-    chord. The key changes after any of them, from level 4 on to a related one.
+    Foreign chords lead to chords of the key, also where it stays. Stimuli of both answers are drawn
+    until two have as many notes of each pitch class, whatever its name: one of them is played.
     """
     shifts = _MODULATIONS if level < 4 else (7, 5)
-    tonic, shift = rng.randrange(12), 0 if place else shifts[serial % len(shifts)]
     n_halves = 2 + level // 2
-    halves = [[*rng.choice(PROGRESSIONS).split("-"), "I"] for _ in range(n_halves)]
-    variant = f"{shift} semitones up" if shift else ("same key", "borrowed chord")[serial % 2]
-    if variant == "borrowed chord" and level == 1:
-        halves[1] = ["iv" if chord in ("IV", "ii") else chord for chord in halves[1]]
-    for half in halves[1:-1]:
-        half[rng.randrange(1, 4)] = rng.choice(("iv", "V/V"))
-    change, chords = 1 + serial % (n_halves - 1), []
-    for number, half in enumerate(halves):
-        chords += [(tonic + shift * (number >= change), chord) for chord in half]
-    texts = ["-".join(half) for half in halves]
-    why = (
-        f"{texts[0]}, then "
-        f"{texts[change]}{f' {shift} semitones higher' if shift else ' in the same key'}."
+    tonic, shift, change = (
+        rng.randrange(12),
+        shifts[serial % len(shifts)],
+        1 + serial % (n_halves - 1),
     )
+    drawn: list[dict[tuple[int, ...], list[tuple[int, str]]]] = [{}, {}]
+    while not (common := sorted(drawn[0].keys() & drawn[1].keys())):
+        for _, is_same in product(range(_DRAWN), (0, 1)):
+            chords = [
+                (tonic + shift * (number >= change and not is_same), chord)
+                for number in range(n_halves)
+                for chord in _coloured(rng)
+            ]
+            tones = chain.from_iterable(_tones(chord, level) for chord in chords)
+            drawn[is_same][tuple(sorted(Counter(tones).values()))] = chords
+    chords = drawn[place][rng.choice(common)]
+    names = [chord for _, chord in chords]
+    moved = f"{shift} semitones higher" if place == 0 else "in the same key"
+    later = "-".join(names[5 * change :])
+    why = f"{'-'.join(names[: 5 * change])}, then {later} {moved}."
+    variant = "same key" if place else f"{shift} semitones up"
     return Stimulus([_play_chords(chords, rng, level)], variant, why)
 
 
+def _coloured(rng: Random) -> list[str]:
+    """A progression that closes on its tonic, some of whose inner chords are foreign."""
+    half = [*rng.choice(PROGRESSIONS).split("-"), "I"]
+    for at in range(1, 4):
+        if rng.random() < _FOREIGN:
+            half[at] = rng.choice(_LEADING.get(half[at + 1], (half[at],)))
+    return half
+
+
+def _tones(chord: tuple[int, str], level: int) -> list[int]:
+    """The pitch classes of a chord; at level 1 the root is doubled."""
+    tonic, degree = chord
+    step, third = DEGREES[degree]
+    tones = [0, third, 7] + [0] * (level == 1)
+    return [(tonic + step + above) % 12 for above in tones]
+
+
 def _progression(place: int, serial: int, level: int, rng: Random) -> Stimulus:
-    """Two progressions, each played twice through, in the same key or in two keys.
+    """Two progressions, each played twice through, in the same key or in two keys; both begin on
+    the same degree.
 
     Above level 1 they are longer, and a chord may be replaced by one that shares two notes with it.
     """
-    first = "-".join([rng.choice(PROGRESSIONS) for _ in range(level)])
-    second = [name for name in PROGRESSIONS if name != first and {name, first} != _ROTATIONS]
+    names = [name for name in PROGRESSIONS if level > 1 or name.startswith("I-")]
+    first = "-".join([rng.choice(names) for _ in range(level)])
+    second = [name for name in names if name != first]
     if level > 1:
         chords = first.split("-")
         at = rng.randrange(1, len(chords) - 1)
         chords[at] = _RELATIVES[chords[at]]
         second = ["-".join(chords)]
-    names = [first, rng.choice(second) if place else first]
+    played = [first, rng.choice(second) if place else first]
     tonic = rng.randrange(12)
     tonics = [tonic, tonic + (0 if serial % 2 else rng.randint(1, 11))]
     clips = [
         _play_chords([(key, chord) for chord in name.split("-") * (1 + (level == 1))], rng, level)
-        for name, key in zip(names, tonics, strict=True)
+        for name, key in zip(played, tonics, strict=True)
     ]
     variant = "same key" if serial % 2 else "other key"
-    return Stimulus(clips, variant, f"the first is {names[0]}, the second {names[1]}.")
+    return Stimulus(clips, variant, f"the first is {played[0]}, the second {played[1]}.")
 
 
 def _transposition_pairs(place: int, serial: int, level: int, rng: Random) -> Stimulus:
