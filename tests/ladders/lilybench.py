@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from itertools import chain
-from operator import ne
+from itertools import chain, combinations
 from statistics import fmean
+from typing import Any
 
 from scipy.stats import kendalltau
 
@@ -34,6 +34,9 @@ _SIGNATURES = {
     ),
     **dict(zip(("e", "a", "d", "g"), ("4 sharps", "3 sharps", "2 sharps", "1 sharp"), strict=True)),
 }
+_TONICS = ["aes", "ees", "bes", "f", "c", "g", "d", "a", "e"]
+_NOTE = re.compile(r"(?<![\\a-z])([a-g])(is|es|s|)([',]*)(\d+\.*)")
+_COMMAND = re.compile(r'\\clef "\w+"|\\key \S+ \\\w+|\\time \S+')
 _errors_of = cache(find_errors)
 
 
@@ -112,18 +115,53 @@ SOLVERS = (
 
 
 def compare(score: str) -> str:
-    """The measures that differ by one word from a measure that a voice has more than once."""
-    numbers = set()
-    for staff in score.split("  \\new Staff")[1:]:
-        bars = [line.strip(" |").split(" ") for line in staff.splitlines()[1:] if "|" in line]
-        common = Counter(map(tuple, bars))
-        repeated = [bar for bar, count in common.items() if count > 1]
-        for number, bar in enumerate(bars, 1):
-            near = (other for other in repeated if len(other) == len(bar))
-            differences = (sum(map(ne, other, bar)) for other in near)
-            if common[tuple(bar)] == 1 and 1 in differences:
-                numbers.add(number)
-    return " ".join(map(str, sorted(numbers))) or "none"
+    """The measures that differ by one word from another measure in whatever key, and from none by
+    none; without knowledge of metre, key or intervals.
+    """
+    columns = measures_by_number(score)
+    near: Counter[int] = Counter()
+    equal = set()
+    for (one, first), (other, second) in combinations(enumerate(columns, 1), 2):
+        if [*map(len, first)] == [*map(len, second)] and sum(map(len, first)) >= 5:
+            differing = sum(map(differences, first, second))
+            if differing == 0:
+                equal |= {one, other}
+            elif differing == 1:
+                near.update((one, other))
+    return " ".join(map(str, sorted(near.keys() - equal))) or "none"
+
+
+def measures_by_number(score: str) -> list[tuple[list[tuple[int | None, int, str]], ...]]:
+    """Of each measure and staff the words: step from C, accidental beyond the key signature, and
+    duration.
+    """
+    staves = []
+    for staff in score.split("\\new Staff")[1:]:
+        signature: dict[str, int] = {}
+        bars = []
+        for bar in staff.split("|")[:-1]:
+            for tonic in re.findall(r"\\key (\S+)", bar):
+                sharps = _TONICS.index(tonic) - 4
+                signature = dict.fromkeys("fcgdaeb"[: max(sharps, 0)], 1)
+                signature |= dict.fromkeys("beadgcf"[: max(-sharps, 0)], -1)
+            words = []
+            for name, suffix, marks, length in _NOTE.findall(_COMMAND.sub("", bar)):
+                altered = suffix.count("is") - suffix.count("es") - (suffix == "s")
+                step = "cdefgab".index(name) + 7 * (marks.count("'") - marks.count(","))
+                words.append((step, altered - signature.get(name, 0), length))
+            bars.append(words)
+        staves.append(bars)
+    return [*zip(*staves, strict=True)]
+
+
+def differences(first: Sequence[Any], second: Sequence[Any]) -> int:
+    """In how many words two measures of a staff differ, moved by the commonest distance."""
+    distances = [one[0] - other[0] for one, other in zip(first, second, strict=True)]
+    moved = max(distances, key=distances.count, default=0)
+    return sum(
+        distance != moved or one[1:] != other[1:]
+        for distance, one, other in zip(distances, first, second, strict=True)
+    )
 
 
 def score_of(solver: Solver, rows: Sequence[TaskRow], seed: int) -> float:

@@ -39,6 +39,7 @@ from music_evals.notation.lilypond.canonical import LENGTHS
 
 _TONICS = ["aes", "ees", "bes", "f", "c", "g", "d", "a", "e"]
 _FORMS = [*product((1, 2), (1, 2))]  # bars that are joined, and what divides durations
+_METRES = {"2/2", "3/2", "2/4", "3/4", "4/4", "6/4", "3/8", "4/8", "6/8", "12/8"}
 _KINDS = (*CORRUPTIONS[2:], *CORRUPTIONS[2:], CLEAN)
 _DURATIONS = {4 * length: name for name, length in LENGTHS.items()}  # by quarter notes
 _FEWEST_PIECES = 5  # with as many staves as a score
@@ -117,9 +118,8 @@ def _rewritten(passage: Passage, sharps: int, joined: int, divisor: int) -> Pass
         return moved(text, steps, passage.sharps, sharps)
 
     groups = zip(*(passage.bars[start::joined] for start in range(joined)), strict=False)
-    beats, unit = map(int, passage.metre.split("/"))
     bars = [[*map(rewrite, *group)] for group in groups]
-    return Passage(sharps, f"{beats * joined}/{unit * divisor}", bars)
+    return Passage(sharps, _metre(passage.metre, joined, divisor), bars)
 
 
 def _write(*passages: Passage) -> str:
@@ -136,19 +136,33 @@ def _write(*passages: Passage) -> str:
     return f"<<\n{''.join(staves)}>>\n"
 
 
-def _medley(passage: Passage, size: int, draw: random.Random) -> list[Passage]:
-    """Passages in four keys and four metres, which take turns."""
-    signatures, forms = draw.sample(range(-4, 5), 4), draw.sample(_FORMS, 4)
+def _medley(pieces: _Pieces, own: str, size: int, draw: random.Random) -> list[Passage]:
+    """Passages in four keys and four metres, which take turns: of a piece, and of others for the
+    metres that it does not give.
+    """
+    staves = min(len(pieces[own].bars[0]), size)
+    others = [name for name in pieces if name != own and len(pieces[name].bars[0]) >= staves]
+    metres: dict[str, tuple[Passage, tuple[int, int]]] = {}
+    for name in [own, *draw.sample(others, len(others))]:
+        for form in draw.sample(_FORMS, len(_FORMS)):
+            if (metre := _metre(pieces[name].metre, *form)) in _METRES:
+                metres.setdefault(metre, (pieces[name], form))
+    signatures, forms = draw.sample(range(-4, 5), 4), [*metres.values()][:4]
     passages = []
     for turn in range(draw.randint(4 * size, 8 * size)):
-        form = forms[turn % 4]
-        new = _cut(passage, form[0] * draw.randint(size + 1, 2 * size + 4), size, draw)
+        piece, form = forms[turn % 4]
+        new = _cut(piece, form[0] * draw.randint(size + 1, 2 * size + 4), staves, draw)
         passages.append(_rewritten(new, signatures[(turn + turn // 4) % 4], *form))
     return passages
 
 
+def _metre(metre: str, joined: int, divisor: int) -> str:
+    beats, unit = map(int, metre.split("/"))
+    return f"{beats * joined}/{unit * divisor}"
+
+
 def _bar_count(pieces: _Pieces, own: str, size: int, _: int, draw: random.Random) -> dict[str, Any]:
-    passages = _medley(pieces[own], size, draw)
+    passages = _medley(pieces, own, size, draw)
     measures = sum(len(medley.bars) for medley in passages)
     return {"answer": str(measures), "score": _write(*passages)}
 
@@ -156,7 +170,7 @@ def _bar_count(pieces: _Pieces, own: str, size: int, _: int, draw: random.Random
 def _metadata(
     pieces: _Pieces, own: str, size: int, turn: int, draw: random.Random
 ) -> dict[str, Any]:
-    passages = _medley(pieces[own], size, draw)
+    passages = _medley(pieces, own, size, draw)
     values = [medley.metre for medley in passages]
     if turn % 2:
         values = [signature_name(medley.sharps) for medley in passages]
