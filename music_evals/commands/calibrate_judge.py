@@ -51,11 +51,11 @@ def _label(path: Path, person: str, count: int, port: int, open_page: bool) -> N
     model = get_model(f"human/{person}", memoize=False)
     session = open_session(labelling_task(log, count), model, path.parent)
     ask_person(session, port, open_page)
-    number = enter_labels(log, count, session.replies, person)
+    enter_labels(log, count, session.replies, person)
     written = path.with_name(f"{person}-{path.name}")
     write_eval_log(log, str(written))
     written.replace(path)
-    say(f"{number} labels of {person} are in {path_of(str(path))}")
+    say(f"{len(session.replies)} marks of {person} are in {path_of(str(path))}")
     for items in read_records(str(path)).main.values():
         say(*(f"{name}: {text(figure)}" for name, figure in agreement(items).items()))
 

@@ -36,25 +36,24 @@ def choose_columns(table: Table, headings: Iterable[str]) -> Table | None:
     return table.only(*names) if len(names) == len(wanted) else None
 
 
-def latex(table: Table, width: float = TEXT_WIDTH) -> str:
+def latex(table: Table) -> str:
     """Return a table as LaTeX, which needs the packages array, booktabs and threeparttable.
 
     Text is folded. Columns of numbers that do not fit go on below, behind the columns that name the
     rows; if these leave no room, the table's optional columns are left out.
 
     Args:
-        table: of the report.
-        width: points that it takes at most.
+        table: of the report; it takes `TEXT_WIDTH` at most.
     """
     shown, left_out = table.measured_first(), list[str]()
     for name in table.optional:
-        if max(map(_least, _blocks(shown, width))) <= width:
+        if max(map(_least, _blocks(shown))) <= TEXT_WIDTH:
             break
         left_out += [name] * (name in shown.columns)
         shown = shown.without(name)
     blocks = []
-    for block in _blocks(shown, width):
-        widths = [each - _GAP for each in fitted_widths(_widths(block), width)]
+    for block in _blocks(shown):
+        widths = [each - _GAP for each in fitted_widths(_widths(block), TEXT_WIDTH)]
         blocks.append((block, block.is_numeric(), widths))
     return _template().render(table=shown, blocks=blocks, left_out=left_out, on_screens=_ON_SCREENS)
 
@@ -63,17 +62,17 @@ def _least(table: Table) -> float:
     return sum(least for _, least in _widths(table))
 
 
-def _blocks(table: Table, width: float) -> list[Table]:
+def _blocks(table: Table) -> list[Table]:
     """The parts of a table below each other: its columns of text up to the first number, with as
     many others as fit.
     """
     first = [*table.is_numeric(), True].index(True)
     names, others = table.columns[:first], [*table.columns[first:]]
-    if _least(table) <= width or not others:
+    if _least(table) <= TEXT_WIDTH or not others:
         return [table]
     blocks, own = [], others[:1]
     for name in others[1:]:
-        if _least(table.only(*names, *own, name)) > width:
+        if _least(table.only(*names, *own, name)) > TEXT_WIDTH:
             blocks.append(own)
             own = []
         own = [*own, name]

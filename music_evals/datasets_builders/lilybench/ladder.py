@@ -141,12 +141,10 @@ def _medley(pieces: _Pieces, own: str, size: int, draw: random.Random) -> list[P
     metres that it does not give.
     """
     staves = min(len(pieces[own].bars[0]), size)
-    others = [name for name in pieces if name != own and len(pieces[name].bars[0]) >= staves]
     metres: dict[str, tuple[Passage, tuple[int, int]]] = {}
-    for name in [own, *draw.sample(others, len(others))]:
-        for form in draw.sample(_FORMS, len(_FORMS)):
-            if (metre := _metre(pieces[name].metre, *form)) in _METRES:
-                metres.setdefault(metre, (pieces[name], form))
+    for piece, form in product(_shuffled(pieces, own, staves, draw), draw.sample(_FORMS, 4)):
+        if (metre := _metre(piece.metre, *form)) in _METRES:
+            metres.setdefault(metre, (piece, form))
     signatures, forms = draw.sample(range(-4, 5), 4), [*metres.values()][:4]
     passages = []
     for turn in range(draw.randint(4 * size, 8 * size)):
@@ -154,6 +152,14 @@ def _medley(pieces: _Pieces, own: str, size: int, draw: random.Random) -> list[P
         new = _cut(piece, form[0] * draw.randint(size + 1, 2 * size + 4), staves, draw)
         passages.append(_rewritten(new, signatures[(turn + turn // 4) % 4], *form))
     return passages
+
+
+def _shuffled(pieces: _Pieces, own: str, staves: int, draw: random.Random) -> list[Passage]:
+    """A piece, and in a random order the others with so many staves or more."""
+    others = [
+        pieces[name] for name in pieces if name != own and len(pieces[name].bars[0]) >= staves
+    ]
+    return [pieces[own], *draw.sample(others, len(others))]
 
 
 def _metre(metre: str, joined: int, divisor: int) -> str:
@@ -207,13 +213,12 @@ def _unlike(pieces: _Pieces, own: str, size: int, draw: random.Random) -> list[P
     # As many staves as the piece and some others have.
     most = sorted(len(piece.bars[0]) for piece in pieces.values())[-_FEWEST_PIECES]
     staves = min(len(pieces[own].bars[0]), size + 2, most)
-    others = [name for name in pieces if name != own and len(pieces[name].bars[0]) >= staves]
-    names = [own, *draw.sample(others, min(len(others), 8))]
     wanted = 24 * size
     seen: set[Hashable] = set()
     passages = []
-    for name, sharps in zip(names, draw.sample(range(-4, 5), 9), strict=False):
-        cut = _cut(pieces[name], 24, staves, draw)
+    keys = draw.sample(range(-4, 5), 9)
+    for piece, sharps in zip(_shuffled(pieces, own, staves, draw), keys, strict=False):
+        cut = _cut(piece, 24, staves, draw)
         bars = []
         for bar in cut.bars[:wanted]:
             traits = {*_traits(bar), *chain.from_iterable(_traits([staff]) for staff in bar)}

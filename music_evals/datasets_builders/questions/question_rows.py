@@ -88,16 +88,16 @@ def places(count: int, key: str) -> list[int]:
     return drawn
 
 
-def composed_rows(
-    questions: Sequence[Question], key: str, language: Language = "en"
-) -> list[QuestionRow]:
-    """Turn composed questions into rows; the key decides the letters of the right answers."""
+def composed_rows(questions: Sequence[Question], key: str) -> list[QuestionRow]:
+    """Turn composed questions into rows in English; the key decides the letters of the right
+    answers.
+    """
     return [
         QuestionRow(
             id=question.name,
-            question=question.text[language],
+            question=question.text["en"],
             abc=None,
-            options=question.options(language, place),
+            options=question.options("en", place),
             answer=LETTERS[place],
             kind=question.kind,
         )

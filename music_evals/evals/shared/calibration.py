@@ -70,7 +70,7 @@ def labelling_task(log: EvalLog, count: int) -> Task:
     return Task(name="labels", dataset=samples, solver=reply(), metadata=metadata)
 
 
-def enter_labels(log: EvalLog, count: int, replies: Mapping[str, str], person: str) -> int:
+def enter_labels(log: EvalLog, count: int, replies: Mapping[str, str], person: str) -> None:
     """Enter in a log what a person says of answers; the log then tells who changed what.
 
     Refused and missing answers of the random sample are wrong without a person.
@@ -80,22 +80,13 @@ def enter_labels(log: EvalLog, count: int, replies: Mapping[str, str], person: s
         count: number of answers to mark.
         replies: `RIGHT` or `WRONG` by the id of a sample of that task.
         person: who says so.
-
-    Returns:
-        The number of answers that the person marked.
     """
     labels: dict[_Place, dict[str, int]] = {}
-    marked = 0
     for place, entry in _drawn(log, count):
         name = _name(place, entry)
-        if entry["reading"] in NOT_JUDGED:
-            label = 0
-        elif name in replies:
-            label = int(replies[name] == RIGHT)
-            marked += 1
-        else:
+        if entry["reading"] not in NOT_JUDGED and name not in replies:
             break  # what comes after it is no random sample
-        labels.setdefault(place, {})[entry["id"]] = label
+        labels.setdefault(place, {})[entry["id"]] = int(replies.get(name) == RIGHT)
     for (sample, epoch), name, score in [*_judged(log)]:
         if own := labels.get((sample, epoch)):
             facts = score.metadata or {}
@@ -109,7 +100,6 @@ def enter_labels(log: EvalLog, count: int, replies: Mapping[str, str], person: s
             )
             edit_score(log, sample, name, edit, recompute_metrics=False, epoch=epoch)
     recompute_metrics(log)
-    return marked
 
 
 def _judged(log: EvalLog) -> Iterator[tuple[_Place, str, Score]]:

@@ -61,9 +61,7 @@ def variance_components(values: Floats) -> Components:
     )
 
 
-def wordings_interval(
-    values: Floats, clusters: Names | None = None, strata: Names | None = None
-) -> tuple[float, Interval]:
+def wordings_interval(values: Floats, clusters: Names, strata: Names) -> tuple[float, Interval]:
     """Return the mean over questions and wordings, and a 95% interval for that over all questions
     and wordings of the kind, within 0 and 1.
 
@@ -78,10 +76,9 @@ def wordings_interval(
 
     Source: as of `crossed_interval`.
     """
-    n, wordings = values.shape
-    names = range(n) if clusters is None else clusters
-    mean, variance, clusters_worth = jackknife(values.mean(axis=1), names, strata)
-    by_wording = [macro_mean(column, strata or [0] * n) for column in values.T]
+    wordings = values.shape[1]
+    mean, variance, clusters_worth = jackknife(values.mean(axis=1), clusters, strata)
+    by_wording = [macro_mean(column, strata) for column in values.T]
     of_wordings = float(np.var(by_wording, ddof=1)) / wordings
     parts = [(variance, clusters_worth), (of_wordings, wordings)]
     least = min(clusters_worth, wordings) if of_wordings else clusters_worth

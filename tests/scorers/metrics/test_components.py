@@ -38,7 +38,7 @@ def test_the_interval_holds_the_mean_over_other_wordings(spread: float, of_one: 
     for _ in range(300):
         latent = rng.normal(size=(100, 1)) + spread * rng.normal(size=(1, 3))
         values = (rng.random((100, 3)) < norm.cdf(latent)).astype(float)
-        _, (low, high) = wordings_interval(values)
+        _, (low, high) = wordings_interval(values, range(100), [0] * 100)
         holds += low <= 0.5 <= high
         holds_by_one += abs(values[:, 0].mean() - 0.5) <= 0.098
     assert holds / 300 >= 0.9
@@ -46,6 +46,6 @@ def test_the_interval_holds_the_mean_over_other_wordings(spread: float, of_one: 
 
 
 def test_all_right_in_each_wording_is_worth_all_questions() -> None:
-    mean, (low, high) = wordings_interval(np.ones((50, 3)))
+    mean, (low, high) = wordings_interval(np.ones((50, 3)), range(50), [0] * 50)
     assert (mean, high) == (1, 1)
     assert low == pytest.approx(0.9289, abs=1e-4)  # 50 of 50, exact
