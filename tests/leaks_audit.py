@@ -2,6 +2,7 @@
 
     python -m tests.leaks_audit                     # all tasks, 300 stimuli each: half an hour
     python -m tests.leaks_audit muse_ten --n 200    # one benchmark
+    python -m tests.leaks_audit muse_ten --level 3  # a harder level, from MIDI
 
 The guessers are those of `music-evals build NAME --audit`; here they also hear. *Best* is the best
 view in hindsight. *Floor* is what logs show: chance, or what the task declares by `gives_away`.
@@ -71,14 +72,16 @@ def _views_of_sound(clip: bytes) -> Views:
     }
 
 
-def stimuli(modality: str, n: int) -> Iterator[tuple[str, str, list[Item]]]:
-    """Compose the stimuli of The MUSE Benchmark and of MUSE, as benchmark, task and questions."""
+def stimuli(modality: str, n: int, level: int) -> Iterator[tuple[str, str, list[Item]]]:
+    """Compose the stimuli of The MUSE Benchmark and of MUSE, as benchmark, task and questions; those
+    of MUSE at level 1 alone.
+    """
     soundfont = None if modality == "midi" else default_soundfont()
     for name in muse_ten.FORMS:
         count = min(n, CHORDS) if name == "major_or_minor" else n
-        rows = [*muse_ten.compose_rows(SEED, name, "leaks", count, soundfont)]
+        rows = [*muse_ten.compose_rows(SEED, name, "leaks", count, soundfont, level)]
         yield "muse_ten", name, questions("muse_ten", name, modality, rows)
-    for name, compose in muse.COMPOSERS.items():
+    for name, compose in muse.COMPOSERS.items() if level == 1 else ():
         made = [make() for split, make in compose(SEED, n, soundfont) if split == "test"]
         yield "muse", name, questions("muse", name, modality, made)
 
@@ -117,10 +120,12 @@ def emotions(n: int) -> list[Item]:
     return items
 
 
-def tables(n: int) -> Iterator[tuple[str, str, str, list[Item]]]:
-    for modality in ("midi", "audio"):
-        for benchmark, task, items in stimuli(modality, n):
+def tables(n: int, level: int) -> Iterator[tuple[str, str, str, list[Item]]]:
+    for modality in ("midi", "audio") if level == 1 else ("midi",):
+        for benchmark, task, items in stimuli(modality, n, level):
             yield benchmark, task, modality, items
+    if level > 1:
+        return
     for benchmark, kind, items in clips(n):
         yield benchmark, kind, "audio", items
     yield "lilybench", "emotion_recognition", "text", emotions(n)
@@ -129,10 +134,11 @@ def tables(n: int) -> Iterator[tuple[str, str, str, list[Item]]]:
 def main(
     only: Annotated[str, typer.Argument(help="A benchmark.")] = "",
     n: Annotated[int, typer.Option(help="Questions of each task.")] = 300,
+    level: Annotated[int, typer.Option(help="Above 1: of The MUSE Benchmark's MIDI alone.")] = 1,
 ) -> None:
     print("| task | modality | n | chance | floor | best | 95% interval | view |")
     print("|---|---|---|---|---|---|---|---|")
-    for benchmark, task, modality, items in tables(n):
+    for benchmark, task, modality, items in tables(n, level):
         tried = shares(items, earnings(items, sees=["view"]))
         if only not in ("", benchmark) or not tried:
             continue

@@ -220,7 +220,7 @@ def _kernel(view: str) -> Learn:
 
 VIEWS = (
     "looks",  # of a score
-    *("program", "velocities", "sizes", "first event"),  # of notes
+    *("program", "velocities", "sizes", "first event", "pitch classes"),  # of notes
     *("loudness", "spectrum", "beginning", "end"),  # of sound and of texts
 )
 GUESSERS = (
@@ -278,9 +278,11 @@ def _views_of_notes(text: str) -> Views:
     first = [note for note in notes if note.onset == notes[0].onset]
     highest = max(first, key=lambda note: note.pitch)
     end = max(note.onset + note.duration for note in notes)
+    classes = [note.pitch % 12 for note in notes]
     return {
         "program": [int(program[1]) if program else 0, notes[0].is_drum],
         "velocities": [*np.quantile([note.velocity for note in notes], QUANTILES)],
         "sizes": [len(notes), len(text), end, clip.tempo, end / clip.tempo],
         "first event": [first[0].pitch, highest.pitch, len(first), highest.velocity],
+        "pitch classes": sorted(classes.count(own) / len(notes) for own in range(12)),
     }
