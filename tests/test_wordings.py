@@ -10,7 +10,7 @@ from music_evals.benchmarks import names
 from music_evals.benchmarks.prompts import WORDINGS, load_prompts
 
 ANSWER = re.compile(
-    r"Final Answer: .*|\[\[答案：X]]解析|\[\[answer: X]] explanation|^[A-E]\. .*$|Unknown|"
+    r"Final Answer: .*|\[\[答案：X]]解析|\[\[answer: X]] explanation|^[A-E]\. .*$|write: Unknown|"
     r"(?:Yes|No), these are .*melody\.",
     re.MULTILINE,
 )
@@ -28,9 +28,8 @@ def texts(prompts: Mapping[str, object], path: str = "") -> Iterator[tuple[str, 
 @pytest.mark.parametrize("benchmark", names())
 def test_other_words_ask_the_same(benchmark: str) -> None:
     versions = [dict(texts(load_prompts(benchmark, wording))) for wording in (None, *WORDINGS)]
-    reworded = [path for path in versions[0] if len({version[path] for version in versions}) == 3]
-    assert reworded
-    for path in reworded:
+    assert [path for path in versions[0] if len({version[path] for version in versions}) == 3]
+    for path in versions[0]:
         for version in versions[1:]:
             assert set(Template(version[path]).get_identifiers()) == set(
                 Template(versions[0][path]).get_identifiers()
