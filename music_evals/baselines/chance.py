@@ -68,7 +68,7 @@ def _piece(random: Random) -> str:
     """Eight measures of random notes: four octaves around middle C, lengths from whole to
     sixteenth.
     """
-    notes: list[str] = []
+    notes = []
     left = Fraction(8)
     while left:
         length = random.choice(

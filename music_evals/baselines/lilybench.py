@@ -140,8 +140,8 @@ def perform(score: str) -> Performance:
         midi = mido.MidiFile(file=io.BytesIO(compiled.midi[0]))
     except (OSError, EOFError, LookupError, KeySignatureError) as error:
         raise ValueError(f"LilyPond's MIDI cannot be read: {error}") from error
-    metres: list[tuple[int, tuple[int, int]]] = []
-    keys: list[str] = []
+    metres = []
+    keys = []
     now = 0
     for message in mido.merge_tracks(midi.tracks):
         now += message.time

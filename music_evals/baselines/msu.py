@@ -343,7 +343,7 @@ def _notes_in(part: Part) -> int:
     return sum(len(measure.notes) for measure in part.measures)
 
 
-_ANSWERS: Mapping[str, _Answer] = {
+_ANSWERS = {
     "composer": lambda question: _only([question.header.get("C", "")]),
     "title": lambda question: _only([question.header.get("T", "")]),
     "initial key": _key,

@@ -45,7 +45,7 @@ def read(request: Request) -> str:
 
 def _repaired(refused: str, schema: Schema, count: int) -> list[list[int]]:
     """The integers of garbled lines that lie in range."""
-    lists: list[list[int]] = []
+    lists = []
     for line in refused.splitlines():
         _, bracket, inside = line.partition("[")
         if bracket:

@@ -3,7 +3,6 @@ reads.
 """
 
 import json
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -163,12 +162,12 @@ def _muchomusic(sample: "EvalSample") -> Entry:
     }
 
 
-_ENTRIES: Mapping[Format, Callable[["EvalSample"], Entry]] = {
+_ENTRIES = {
     "mmau": _mmau,
     "mmar": _mmar,
     "muchomusic": _muchomusic,
 }
-_BENCHMARKS: Mapping[Format, tuple[str, ...]] = {
+_BENCHMARKS = {
     **{form: (form,) for form in get_args(Format)},
     "mmau": ("mmau", "mmau_test"),
 }

@@ -159,7 +159,7 @@ def show_table(table: "ReportTable") -> None:
     the first with numbers stay. A table in lines loses its optional columns before text is folded.
     """
     console = Console()
-    left_out: list[str] = []
+    left_out = []
     first_number = [*table.is_numeric(), True].index(True)
     others = [name for name in table.columns[3:] if name not in table.columns[first_number:][:1]]
     shown = table

@@ -673,7 +673,7 @@ def _show_requests(
     from music_evals.evals.shared.request_counts import reader_requests, requests_of
 
     price_heading = "$" if prices else ""
-    unpriced: list[str] = []
+    unpriced = []
     shown = table("task", "requests", "tokens in", "new tokens, at most", price_heading)
     epochs: Any = options.get("epochs", 1)
     epochs = getattr(epochs, "epochs", epochs)

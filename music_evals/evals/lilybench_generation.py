@@ -126,7 +126,7 @@ def generation(params: GenerationParameters) -> Task:
             f"n_prompts={params.n_prompts} is not valid; the bank of {params.dataset} has "
             f"{len(rows)} prompts"
         )
-    shown: list[DemonstrationRow] = []
+    shown = []
     if params.regime in DEMONSTRATIONS:
         split = DEMONSTRATIONS[params.regime]
         shown = load_split(pinned, "demonstrations", split, benchmark=BENCHMARK).to_list()

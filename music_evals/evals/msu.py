@@ -82,7 +82,7 @@ ScoreContent = Literal["full", "title"]
 Twin = Literal["original", "transposed", "renamed"]
 
 # Rendering → its key in the prompts; other renderings have their own name.
-_WORDING_KEYS: Mapping[str, str] = {
+_WORDING_KEYS = {
     "abc": "textual",
     "pages": "visual",
 }
@@ -439,7 +439,7 @@ def _load_scores(
     The PDF is made of the images if the data has none.
     """
     names = ["score_id", "title", "composer", *columns]
-    scores: list[ScoreRow] = []
+    scores = []
     for split in splits:
         scores += load_split(dataset, "scores", split, benchmark=spec, columns=names).to_list()
     if "pdf" in columns:
@@ -464,7 +464,7 @@ def _announced(rendering: Rendering, count: int) -> Iterator[Callable[[], None]]
 
 def _limit_length(selection: _Selection, max_tokens: int) -> None:
     """Leave out scores that are too long."""
-    shown: dict[str, Rendered] = {}
+    shown = {}
     for name, rendered in selection.shown.items():
         if notation_tokens(len(rendered["text"])) <= max_tokens:
             shown[name] = rendered
@@ -482,9 +482,9 @@ def _make_twins(selection: _Selection, twin: Twin) -> None:
     after = {
         score["score_id"]: other for score, other in zip(order, [*order[1:], order[0]], strict=True)
     }
-    scores: list[ScoreRow] = []
-    shown: dict[str, Rendered] = {}
-    questions: dict[str, list[QuestionRow]] = {}
+    scores = []
+    shown = {}
+    questions = {}
     for score in selection.scores:
         name = score["score_id"]
         rows, text = selection.questions[name], selection.shown[name]["text"]

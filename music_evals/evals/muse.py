@@ -290,7 +290,7 @@ def _worked_example(
     worked: Mapping[str, str],
 ) -> list[ChatMessage]:
     """A trial with its solution as turns of a chat."""
-    solution: list[ChatMessage] = []
+    solution = []
     if params.strategy == "logiclm":
         solution = _formulated(trials, row, followup)
     answer = _answer_form(params, row).replace("$answer", row["target"])

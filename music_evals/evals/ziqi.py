@@ -16,7 +16,7 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
@@ -120,7 +120,7 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
     wording = load_prompts("ziqi", params.prompts)[params.language]
     origin = describe_dataset(params.dataset, benchmark=at_level(BENCHMARK, config, params))
     rows = _selected(_load(params, config, "test"), params)
-    left_out: dict[str, list[str]] = {}
+    left_out = {}
     if params.rotations > 1:
         fixed = [row["id"] for row in rows if names_letters(row["options"])]
         rows = [row for row in rows if row["id"] not in fixed]
@@ -187,7 +187,7 @@ def record_to_sample(
     options = [row["options"][index] for index in order]
     question = row["question"]
     prompt = opening + fill_question(wording["question"], question, options)
-    notation: dict[str, Any] = {}
+    notation = {}
     metadata = {
         "question": row["id"],
         "theme": row["theme_en"],

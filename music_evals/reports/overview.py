@@ -25,7 +25,7 @@ from music_evals.reports.summary import (
     whole_models,
     with_music,
 )
-from music_evals.reports.table import FLOOR, MEASURED, Cell, Rows, Table, notes, number, text
+from music_evals.reports.table import FLOOR, MEASURED, Table, notes, number, text
 from music_evals.scorers.metrics.estimates import Estimate
 
 _NORMALISED = f"{SUITE}, normalised"
@@ -70,15 +70,15 @@ def ranking_table(means: Sequence[Aggregate], sections: Sequence[str]) -> Table:
     were not asked what others were.
     """
     whole = whole_models([mean for mean in means if mean.section != SUITE])
-    scores: dict[tuple[str, str], Cell] = {}
-    suites: dict[str, Cell] = {}
+    scores = {}
+    suites = {}
     for mean in means:
         if mean.section == SUITE:
             suites[mean.model] = mean.normalised
         elif score := mean.shown_score:
             dagger = "" if mean.is_published_test else "†"
             scores[mean.model, mean.section] = replace(score, mark=dagger + score.mark)
-    rows: Rows = []
+    rows = []
     kinds = []
     ranks = count(1)
     for model in dict.fromkeys(mean.model for mean in means):

@@ -32,7 +32,7 @@ _UNNAMED = ("Source", "Data", "Below 50% from")  # columns of text that do not n
 
 # Text stays text, so that it can be searched and read aloud; the salt makes the names within the
 # file the same.
-_STYLE: Mapping[str, Any] = {
+_STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "music-evals",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],

@@ -10,7 +10,7 @@ from statistics import median
 from music_evals.benchmarks import TaskFacts
 from music_evals.reports.comparisons import PairedRun, paired_row, paired_runs
 from music_evals.reports.records import Records
-from music_evals.reports.table import Cell, Rows, Table, count, notes
+from music_evals.reports.table import Cell, Table, count, notes
 from music_evals.scorers.metrics.estimates import Estimate
 from music_evals.scorers.metrics.paired import Comparison
 from music_evals.scorers.metrics.power import (
@@ -37,7 +37,7 @@ def power_table(
         records: of logs whose answers are used.
     """
     pairs = _pairs(records) if records else []
-    rows: Rows = []
+    rows = []
     for task in tasks:
         compared = [paired_row(*pair, ()) for pair in pairs if _is_of(pair[0], task)]
         outcomes = [row.comparison for row in compared if row]
@@ -71,7 +71,7 @@ def _supposed(questions: int | None, difference: float, base: float) -> list[Cel
         sign = 1 if base + difference <= 1 else -1
         discordance = discordance_of(base, base + sign * difference, CORRELATION)
         needed = count(questions_needed(difference, discordance - difference**2))
-    least: Cell = None
+    least = None
     if questions:
         rise, fall = (_least(questions, base, sign) for sign in (1, -1))
         least = _points(fall if isnan(rise) else rise)

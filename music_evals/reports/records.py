@@ -199,8 +199,8 @@ def read_records(
         >>> records.runs[["task", "model", "condition", "n"]]  # doctest: +SKIP
     """
     headers: list[EvalLog] = []
-    by_run: dict[int, pd.DataFrame] = {}
-    passed_over: list[tuple[str, str]] = []
+    by_run = {}
+    passed_over = []
     with local_logs(*([logs] if isinstance(logs, str | Path) else logs)) as paths:
         results = read_each(partial(_read_log, defaults=defaults), paths)
         for number, (path, result) in enumerate(zip(paths, results, strict=True), start=1):
@@ -218,7 +218,7 @@ def read_records(
     frame = pd.DataFrame({"is_current": [], "is_probe": []}, dtype=bool)
     if runs:
         frame = _with_current(pd.DataFrame(runs))
-    scores: list[_Row] = []
+    scores = []
     estimates: dict[int, dict[tuple[str, str, str], Estimate]] = {}
     for run, log in enumerate(headers):
         rows = [*_scores(run, log, main[run], headlines[run])]

@@ -30,7 +30,7 @@ from music_evals.reports.records import Records
 from music_evals.reports.results import as_json
 from music_evals.reports.run_metadata import DEFAULT
 from music_evals.reports.summary import SUITE, Aggregate, aggregates, part_notes
-from music_evals.reports.table import Rows, Table, notes
+from music_evals.reports.table import Table, notes
 
 PAGE, REPORT, CARD, RESULTS, LOGS = "index.html", "report.html", "README.md", "results.json", "logs"
 MEDIA_BYTES = 24_000_000
@@ -85,7 +85,7 @@ def board_table(means: Sequence[Aggregate], links: Mapping[int, str]) -> Table:
     """Make the table of all models, the best first, with a row per benchmark and links to the
     logs.
     """
-    rows: Rows = []
+    rows = []
     for mean in means:
         if mean.section == SUITE:
             continue
@@ -116,7 +116,7 @@ def board_table(means: Sequence[Aggregate], links: Mapping[int, str]) -> Table:
 def _pairs_table(records: Records, means: Sequence[Aggregate]) -> Table:
     """The paired tests between models of all benchmarks, those of the best models first."""
     models = [*dict.fromkeys(mean.model for mean in means)]
-    rows: Rows = []
+    rows = []
     for table in comparison_tables(records):
         if not table.name.startswith("tests_models"):
             continue

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from music_evals.reports.comparisons import BASELINE
 from music_evals.reports.records import Records
-from music_evals.reports.table import Rows, Table, notes
+from music_evals.reports.table import Table, notes
 from music_evals.scorers.metrics.subsets import draw, strata_by_difficulty, subset_estimate
 
 _COLUMNS = ("Model", "Task", "Condition", "On the subset", "On all questions")
@@ -70,7 +70,7 @@ def make_subsets(records: Records, size: int) -> dict[str, Any]:
 
 def estimates_table(records: Records, benchmark: str) -> Table:
     """Make the table of scores on all questions, as runs on subsets estimate them."""
-    rows: Rows = []
+    rows = []
     runs = records.runs[records.runs["benchmark"] == benchmark]
     for run, key in _keys(runs).items():
         about, score = records.headers[run].eval.metadata or {}, records.percent(run)

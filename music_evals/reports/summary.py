@@ -20,7 +20,7 @@ import pandas as pd
 from music_evals.benchmarks import load
 from music_evals.reports.comparisons import ARMS, BASELINE
 from music_evals.reports.records import PARTIAL, Records
-from music_evals.reports.table import FLOOR, MEASURED, Rows, Table, notes
+from music_evals.reports.table import FLOOR, MEASURED, Table, notes
 from music_evals.reports.tables.common import best_floor, gain, percent, run_notes
 from music_evals.scorers.metrics.estimates import Estimate, average
 from music_evals.scorers.metrics.written import ORIGINAL
@@ -129,7 +129,7 @@ def ranked_models(means: Sequence[Aggregate]) -> list[str]:
     """
     whole = {*whole_models([mean for mean in means if mean.section != SUITE])}
     values: dict[str, list[float]] = {mean.model: [] for mean in means}
-    suites: dict[str, float] = {}
+    suites = {}
     for mean in means:
         if mean.normalised and mean.section == SUITE:
             suites[mean.model] = mean.normalised.value
@@ -244,7 +244,7 @@ def with_music(runs: pd.DataFrame) -> pd.DataFrame:
 def summary_table(records: Records) -> Table:
     """Make the table of the aggregates, with a row per model and section."""
     means, lines = aggregates(records)
-    rows: Rows = []
+    rows = []
     for mean in means:
         row = [mean.model, SUITE, None, None, None, mean.normalised, None, None]
         if mean.section != SUITE:

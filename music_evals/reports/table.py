@@ -285,7 +285,7 @@ class Table:
         ``high`` and ``n``.
         """
         numeric = self.is_numeric()
-        headings: list[str] = []
+        headings = []
         for name, is_number in zip(self.columns, numeric, strict=True):
             headings += [f"{name}{end}" for end in (_ENDS if is_number else _ENDS[:1])]
         out = io.StringIO()

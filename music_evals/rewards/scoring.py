@@ -284,7 +284,7 @@ _KINDS: Mapping[str, Kind] = {
     "measure_order": "order",
     "wrong_measures": "measures",
 }
-_JUDGES: Mapping[str, Callable[[Row, str, bool], Reward]] = {
+_JUDGES = {
     "final_answer": _choice,
     "strict_choice": _option,
     "lettered_choice": _lettered,

@@ -159,7 +159,7 @@ def all_items(scores: Sequence[SampleScore]) -> list[Item]:
 
 def _best_marked(scores: Sequence[SampleScore]) -> list[Item]:
     """The items of scores; of answers of which the best counts, only that counts."""
-    items: list[Item] = []
+    items = []
     for score in scores:
         items += items_of(score.score, score.sample_id, score.sample_metadata or {})
     keys = [best_of_key(item.details) for item in items]

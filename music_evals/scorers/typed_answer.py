@@ -5,7 +5,7 @@ The sample's metadata name the ``answer_kind``; `music_evals.scorers.answer_kind
 it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
 from string import ascii_uppercase
@@ -89,7 +89,7 @@ def _key_figures(scores: SampleScores) -> Estimates:
     return {"exact": share(fmean(exact), len({*_clips(scores)}))}
 
 
-_FIGURES: dict[str, Callable[[SampleScores], Estimates]] = {
+_FIGURES = {
     LABEL: _label_figures,
     "labels": _label_figures,
     "text": _text_figures,

@@ -218,7 +218,7 @@ def _fits(
     pieces: ReferencePieces, dataset: str, reference: str | None, protocol: Protocol
 ) -> dict[str, dict[str, Any]]:
     """The fits of the descriptors of each reference set."""
-    fits: dict[str, dict[str, Any]] = {}
+    fits = {}
     for references in pieces.references(dataset, reference):
         fits[references.name] = fit_of(references.descriptors(protocol))._asdict()
     return fits

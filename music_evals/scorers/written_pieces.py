@@ -43,7 +43,7 @@ class Workbench:
         """
         stored: list[Piece] = state.store.get(STORE, [])
         by_digest = {piece["reply"]: piece for piece in stored if piece["is_measured"]}
-        pieces: list[Piece] = []
+        pieces = []
         pictures = self._pictures and bool(state.metadata.get("media", True))
         # The input may hold the replies of demonstrations.
         inputs = 1 if isinstance(state.input, str) else len(state.input)

@@ -41,7 +41,7 @@ class Cluster:
             "max_retries": AGAIN,
             "scheduling_strategy": "SPREAD",
         }
-        errors: list[str] = []
+        errors = []
         with _connected(self.address):
             ask = ray.remote(**options)(_ask)
             running = {ask.remote(shard): shard for shard in shards}

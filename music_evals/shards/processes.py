@@ -20,7 +20,7 @@ _LIBRARIES = ["music_evals.evals.registry", "music_evals.shards.running", "datas
 
 def run_processes(shards: Sequence[Shard], report: Report) -> list[str]:
     """Run shards side by side, a process per shard; an engine of `run_in_shards`."""
-    errors: list[str] = []
+    errors = []
     running = [_Worker(shard) for shard in shards]
     try:
         while running:

@@ -159,7 +159,7 @@ class _Place:
 
     def claim(self, settings: Settings) -> None:
         path, identity = f"{self.path}/{RUN}", settings.identity()
-        before: dict[str, Any] = {}
+        before = {}
         if self.files.exists(path):
             try:
                 before = dict(json.loads(self.files.cat_file(path)))

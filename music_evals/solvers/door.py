@@ -190,7 +190,7 @@ def _refusal(api: Any, error: BaseException) -> Any:
 def _clean_error(error: BaseException) -> BaseException:
     """An error as valid Unicode without secrets, with the errors behind it."""
     link: BaseException | None = error
-    seen: set[int] = set()  # an error may be its own context
+    seen = set()  # an error may be its own context
     while link and id(link) not in seen:
         seen.add(id(link))
         link.args = tuple(_clean(value) for value in link.args)

@@ -100,7 +100,7 @@ def _with_noise(shown: _Shown, own_noise: bool) -> list[Sample]:
     for at in range(max(len(music) for _, music in shown)):
         places = sorted((music[at] for _, music in shown if at < len(music)), key=_size)
         models.append(places[len(places) // 2])
-    substitutes: dict[Hashable, _Music] = {}  # shared by the questions about the same music
+    substitutes = {}  # shared by the questions about the same music
     changed = []
     for sample, music in shown:
         key = _key(music)

@@ -30,7 +30,7 @@ SCHEMA_TOKENS = 64  # new tokens that the object takes besides what the task all
 PROBABILITIES = GenerateConfig(temperature=0.0, max_tokens=1, logprobs=True, top_logprobs=20)
 """Settings of ``likelihood``: 20 tokens are the most that most servers tell."""
 _LEAD = "Answer:"  # ahead of the answer, if the task's form of a reply has nothing ahead of it
-_WITH_TEXT_ALONE: Mapping[str, str] = {
+_WITH_TEXT_ALONE = {
     "strategy": "logiclm",
     "twin": "completion",
     "chat": "continued",

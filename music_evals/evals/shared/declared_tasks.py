@@ -204,7 +204,7 @@ def _prompts_checksum(params: Any) -> dict[str, str]:
 
 def _fixed_floors(facts: benchmarks.TaskFacts, params: Any, origin: Origin) -> Floors:
     """Floors that the benchmark's folder states: chance, and what a classifier finds in clips."""
-    floors: Floors = {}
+    floors = {}
     if facts.chance is not None:
         floors["chance"] = {"value": facts.chance}
     if origin.provenance.source == GENERATED and facts.gives_away:

@@ -76,9 +76,9 @@ def write_prompts(folder: Path, out: Path) -> Prompts:
     """
     provenance = read_provenance(folder)
     benchmark = benchmarks.load(benchmarks.dataset_facts(provenance.benchmark).benchmark)
-    paths: dict[str, Path] = {}
-    left_out: dict[str, str] = {}
-    entries: list[Entry] = []
+    paths = {}
+    left_out = {}
+    entries = []
     # Only the first dataset of a benchmark, which has the benchmark's name, has questions that a
     # pattern can score.
     for task in benchmark.tasks.values() if provenance.benchmark == benchmark.name else ():
@@ -181,7 +181,7 @@ def _entry(name: str, built: Task, samples: Sequence[Sample]) -> Entry:
     asks = question_message(samples[0])[1]
     # All samples of a task have the same system messages. Their text is a parameter, as braces in a
     # template are names.
-    solvers: list[Entry] = [
+    solvers = [
         {
             "name": "system_message",
             "args": {"template": "{instruction}", "instruction": message.text},

@@ -11,7 +11,6 @@ from inspect_ai.dataset import MemoryDataset
 
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec
 from music_evals.evals.shared.declared_tasks import error_limit
-from music_evals.evals.shared.floors import Floors
 from music_evals.evals.shared.parameters import condition
 
 Level = Literal[1, 2, 3, 4, 5, "all"]
@@ -56,7 +55,7 @@ def all_levels(make: Callable[[Any], Task], params: Any) -> Task:
         raise ValueError(f"level=all is valid with chat=separate; chat is {params.chat}")
     tasks = {level: make(replace(params, level=level)) for level in LEVELS}
     samples = []
-    floors: dict[str, Floors] = {}
+    floors = {}
     for level, task in tasks.items():
         for sample in task.dataset:
             sample.id = f"level{level}-{sample.id}"

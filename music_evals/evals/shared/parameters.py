@@ -55,7 +55,7 @@ def _fits(value: object, hint: Any) -> bool:
 def _accepted(hint: Any) -> str:
     """What a parameter with a type hint accepts, in words."""
     choices: list[str] = []
-    types: list[str] = []
+    types = []
     for arm in get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,):
         if get_origin(arm) is Literal:
             choices += map(str, get_args(arm))

@@ -367,8 +367,8 @@ def _content(
     """Put files and notation where a text has their marks; return also the spans of the notation in
     a plain text.
     """
-    parts: list[Content] = []
-    spans: list[list[int]] = []
+    parts = []
+    spans = []
     written, *marked = MARK.split(text)
     for kind, number, following in zip(marked[::3], marked[1::3], marked[2::3], strict=True):
         place = int(number) - 1

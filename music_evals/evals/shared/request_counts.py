@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessage, ContentAudio, ContentText
+from inspect_ai.model import ContentAudio, ContentText
 
 from music_evals.scorers.chosen_option import MAX_TOKENS, REPLY_END, reader_trial, reading_prompt
 from music_evals.scorers.readers.fields import FORM
@@ -87,7 +87,7 @@ def requests_of(
         2
     """
     samples = list(task.dataset)[:limit]
-    chats: list[list[ChatMessage]] = []
+    chats = []
     for sample in samples:
         asked = messages_of(sample)
         turns = len((sample.metadata or {}).get(CHAT, [sample]))
@@ -142,7 +142,7 @@ def prompt(sample: Sample) -> str:
     """Return what a sample sends as text: the messages under their roles, with sounds and pictures
     named.
     """
-    lines: list[str] = []
+    lines = []
     for message in messages_of(sample):
         texts = (
             part.text if isinstance(part, ContentText) else f"[{part.type}]"

@@ -36,7 +36,7 @@ def stopping_task(task: Task, rule: Rule) -> Task:
             questions.
     """
     metadata = task.metadata or {}
-    others: Mapping[str, float] = {}
+    others = {}
     scorer = metadata["main_metric"].partition("/")[0]
     if isinstance(rule, str):
         others = _scores_of(rule, scorer)
@@ -46,7 +46,7 @@ def stopping_task(task: Task, rule: Rule) -> Task:
     for sample in task.dataset:
         clusters.setdefault(cluster_of(sample.metadata or {}, sample.id), []).append(sample)
     facts = {PLANNED: len(clusters), LARGEST: max(map(len, clusters.values()))}
-    samples: list[Sample] = []
+    samples = []
     for cluster in Random(_SEED).sample(sorted(clusters), len(clusters)):
         samples += clusters[cluster]
     for sample in samples:
@@ -113,7 +113,7 @@ class Stopping:
         score = scores[self._scorer]
         items = items_of(score.score, score.sample_id, score.sample_metadata or {})
         self._scored.setdefault(str(id), []).extend(items)
-        counted: list[Item] = []
+        counted = []
         for sample in self._order:
             items = self._scored.get(sample, [])
             if len(items) < self._epochs:

@@ -2,7 +2,7 @@
 take.
 """
 
-from collections.abc import Container, Mapping
+from collections.abc import Container
 from importlib import import_module
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from music_evals.solvers.stimulus import messages_of
 
 Messages = list[dict[str, str]]
 
-_CONDITIONS: Mapping[str, tuple[Mapping[str, str], ...]] = {
+_CONDITIONS = {
     "msu": ({"asking": "single"},),
     "muse": ({"modality": "midi"},),
     "muse_ten": ({"modality": "midi"},),
@@ -39,7 +39,7 @@ def training_prompts(name: str, folder: Path) -> dict[str, dict[str, Messages]]:
 
     spec = dataset_module(name).BENCHMARK
     module = import_module(f"music_evals.evals.{name}")
-    prompts: dict[str, dict[str, Messages]] = {}
+    prompts = {}
     for config in describe_dataset(str(folder), benchmark=spec).provenance.counts:
         make = getattr(module, _TASKS.get(config, config), None)
         if make is None:  # scores, on which other rows ask

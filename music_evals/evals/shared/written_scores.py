@@ -4,7 +4,7 @@ prompts and scorers.
 Their modules have the tasks; a task differs by the dataset and the notation of its rows.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from string import Template
@@ -13,7 +13,6 @@ from typing import Literal
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
-from inspect_ai.scorer import Scorer
 
 from music_evals.benchmarks.prompts import Prompts, load_prompts
 from music_evals.datasets_builders.dataset_io import (
@@ -66,7 +65,7 @@ FORMS: Mapping[TaskName, Kind] = {
     "error_detection": "measures",
 }
 """Task → form of its answers."""
-_SCORERS: Mapping[Kind, Callable[[Protocol, bool], Scorer]] = {
+_SCORERS = {
     "number": measure_count,
     "index": option_index,
     "order": measure_order,

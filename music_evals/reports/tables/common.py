@@ -19,7 +19,6 @@ from music_evals.reports.table import (
     MEASURED,
     PUBLISHED,
     Cell,
-    Rows,
     Table,
     count,
     floor_notes,
@@ -210,7 +209,7 @@ def run_table(
         options: as of `make_table`.
     """
     groups = groups or {}
-    measured: list[Row] = []
+    measured = []
     if len(runs):
         for number, run in in_order(runs, *groups.values()).iterrows():
             first = [title_of(str(run[column])) for column in groups.values()]
@@ -231,7 +230,7 @@ def condition_rows(
     for number, run in in_order(runs).iterrows():
         model, _, condition, data = labels(run, (*without, PARTIAL))
         by_labels.setdefault((model, condition, data), []).append(number)
-    rows: list[tuple[list[Cell], pd.DataFrame]] = []
+    rows = []
     for (model, condition, data), numbers in by_labels.items():
         group = runs.loc[numbers]
         source = "measured" if group["is_published_test"].all() else "measured †"
@@ -286,7 +285,7 @@ def score_table(records: Records, benchmark: str) -> Table:
     """Make the table of main metrics by task, in percent, of a benchmark without its own tables."""
     runs = records.current(benchmark)
     tasks = list(dict.fromkeys(runs["task"]))
-    rows: Rows = []
+    rows = []
     for cells, group in condition_rows(runs):
         scores = {run["task"]: records.percent(number) for number, run in group.iterrows()}
         rows.append([*cells, *map(scores.get, tasks)])
@@ -314,7 +313,7 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
     if "accuracy" in names:
         names = ["accuracy"]
     columns = {title_of(name): name for name in names}
-    paper: list[Row] = []
+    paper = []
     for row in rows:
         # A task may be called "source", as NSynth's.
         origin = row.labels.get("origin", "third party, 500 sampled")
@@ -325,7 +324,7 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
         }
         paper.append((paper_labels(row.labels["model"], source), figures))
     runs = records.current(benchmark)
-    measured: list[Row] = []
+    measured = []
     for cells, group in condition_rows(runs):
         own = {heading: _measured(records, group, name) for heading, name in columns.items()}
         measured.append((cells, own))
@@ -468,7 +467,7 @@ _AMOUNTS = (
 
 def cost_table(records: Records) -> Table:
     """Make the table of medians and 90th percentiles of output tokens and seconds of a response."""
-    rows: Rows = []
+    rows = []
     for number, run in records.current().iterrows():
         items = records.main[number]
         responses = items.loc[~items.duplicated(["sample", "epoch"]), :]

@@ -53,7 +53,7 @@ def _table(records: Records, group: Group) -> Table:
 
 def _row(records: Records, model: str, runs: pd.DataFrame) -> Row:
     """The row of a model, from the runs that are shown."""
-    figures: dict[str, Cell] = {}
+    figures = {}
     for number, run in runs.iterrows():
         score = records.percent(number, run["metric"])
         mark = "" if run["is_published_test"] else "†"

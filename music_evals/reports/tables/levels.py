@@ -4,7 +4,7 @@ import pandas as pd
 
 from music_evals.reports.records import Records
 from music_evals.reports.table import Cell, Table
-from music_evals.reports.tables.common import Row, in_order, labels, make_table, title_of
+from music_evals.reports.tables.common import in_order, labels, make_table, title_of
 from music_evals.scorers.metrics.estimates import Estimate
 
 _HEADINGS = {str(level): f"Level {level}" for level in range(1, 6)}
@@ -22,7 +22,7 @@ def levels_table(records: Records, benchmark: str) -> Table:
     for number, run in in_order(runs, "task").iterrows() if "level" in runs else ():
         key = (title_of(run["task"]), *labels(run, ["level"]))
         by_labels.setdefault(key, {}).update(_scores(records, number, run))
-    measured: list[Row] = []
+    measured = []
     for cells, scores in by_labels.items():
         if len(scores) >= _LEAST:
             ordered = {heading: scores.get(heading) for heading in _HEADINGS.values()}

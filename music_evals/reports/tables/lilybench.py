@@ -65,7 +65,7 @@ def _table3(records: Records) -> Table:
     for row in published("lilybench", "table3").rows:
         for model, value in row.figures.items():
             paper.setdefault(model, {})[row.labels["task"]] = Estimate(value)
-    rows: list[Row] = []
+    rows = []
     runs = records.current("lilybench")
     for cells, group in condition_rows(runs):
         scores = {run["task"]: records.score(number) for number, run in group.iterrows()}
@@ -172,9 +172,9 @@ def _table2(records: Records, runs: pd.DataFrame, pieces: Pieces) -> Table:
     for title, name in {"JS": "js", "FMD": "fmd", "FMD∞": "fmd_infinity"}.items():
         for reference, short in references.items():
             figures[f"{title} ({short})"] = partial(figure, f"{reference}/{name}")
-    paper: list[Row] = []
+    paper = []
     for row in published("lilybench_generation", "table2").rows:
-        values: dict[str, Cell] = {}
+        values = {}
         for name, (heading, decimals) in _PRINTED.items():
             if name in row.figures:
                 values[heading] = Estimate(row.figures[name], decimals=decimals)

@@ -9,11 +9,10 @@ from math import isnan, nan
 
 from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records, score_of
-from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Rows, Table, notes
+from music_evals.reports.table import MEASURED, PUBLISHED, Cell, Table, notes
 from music_evals.reports.tables.common import (
     LABELS,
     Figures,
-    Row,
     condition_rows,
     items_with,
     labels,
@@ -46,8 +45,8 @@ def tables(records: Records) -> list[Table]:
 def _table1(records: Records, task: str) -> Table:
     """Accuracy by modality, shots and strategy."""
     runs = records.current("muse", task=task)
-    rows: Rows = []
-    kinds: list[str] = []
+    rows = []
+    kinds = []
     for modality, shots in product(MODALITIES, SHOTS):
         first = [MODALITIES[modality], SHOTS[shots]]
         if len(runs):
@@ -118,7 +117,7 @@ def transcriptions(records: Records, task: str, benchmark: str = "muse") -> Tabl
     """Make the table of a task's items: the true transcription beside the models', as in Table
     2.
     """
-    measured: list[Row] = []
+    measured = []
     runs = records.current(benchmark, task=task, strategy="logiclm")
     for number, run in runs.iterrows():
         for _, item in items_with(records, number, "transcription").iterrows():

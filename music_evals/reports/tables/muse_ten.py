@@ -7,7 +7,6 @@ from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records
 from music_evals.reports.table import Table
 from music_evals.reports.tables.common import (
-    Row,
     condition_rows,
     make_table,
     paper_labels,
@@ -23,7 +22,7 @@ def tables(records: Records) -> list[Table]:
     """
     runs = records.current("muse_ten")
     columns = {task: title_of(task) for task in load("muse_ten").tasks}
-    paper: list[Row] = []
+    paper = []
     if (runs["modality"] == "audio").any():
         for row in published("muse_ten", "table1").rows:
             model, source, _, data = paper_labels(row.labels["model"], row.labels["origin"])
@@ -32,7 +31,7 @@ def tables(records: Records) -> list[Table]:
                 for task, heading in columns.items()
             }
             paper.append(([model, source, row.labels["strategy"] or None, data], figures))
-    measured: list[Row] = []
+    measured = []
     for cells, group in condition_rows(runs):
         scores = {columns[run["task"]]: records.percent(number) for number, run in group.iterrows()}
         measured.append((cells, scores))

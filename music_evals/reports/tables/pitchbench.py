@@ -8,7 +8,7 @@ from functools import partial
 from music_evals.benchmarks import load, published
 from music_evals.reports.records import Records
 from music_evals.reports.table import Table
-from music_evals.reports.tables.common import Row, paper_labels, run_table
+from music_evals.reports.tables.common import paper_labels, run_table
 from music_evals.scorers.metrics.estimates import Estimate
 
 
@@ -17,7 +17,7 @@ def tables(records: Records) -> list[Table]:
     figures = {"Mean": records.percent}
     for task in load("pitchbench").table["answers"]:
         figures[task] = partial(records.percent, group=f"theme={task}")
-    paper: list[Row] = []
+    paper = []
     for row in published("pitchbench", "table1").rows:
         values = {name: Estimate(value, decimals=1) for name, value in row.figures.items()}
         paper.append((paper_labels(row.labels["model"]), {"Mean": values["mean"], **values}))

@@ -65,15 +65,15 @@ def _table1(records: Records, runs: pd.DataFrame) -> Table:
     names = {"precision": "precision", "recall": "accuracy", "F1": "f1"}
     tasks = {"comprehension": "Compr.", "generation": "Gen."}
     columns = [f"{short} {name}" for short in tasks.values() for name in names]
-    paper: list[Row] = []
+    paper = []
     for row in published("ziqi", "table1").rows:
-        printed: dict[str, Cell] = {}
+        printed = {}
         for heading, (task, name) in zip(columns, product(tasks, names), strict=True):
             printed[heading] = Estimate(row.figures[f"{task} {name.lower()}"], decimals=2)
         paper.append((paper_labels(row.labels["model"]), printed))
-    measured: list[Row] = []
+    measured = []
     for cells, group in condition_rows(runs):
-        values: dict[str, Cell] = {}
+        values = {}
         for number, run in group.iterrows():
             figures = figures_of(records.main[number])
             for name, figure in names.items():
@@ -100,7 +100,7 @@ def classify(value: float, mean: float | None) -> str | None:
 
 def _table2(records: Records) -> Table:
     """F1 where the paper looks for bias, and its classes of gender and race."""
-    paper: list[Row] = []
+    paper = []
     *models, mean_row = published("ziqi", "table2").rows
     for row in (*models, mean_row):
         figures = {name: Estimate(row.figures[name], decimals=2) for name in BIAS}
@@ -111,7 +111,7 @@ def _table2(records: Records) -> Table:
     for cells, group in condition_rows(runs):
         if figures := _bias_figures(records.main[int(group.index[0])]):
             by_condition.setdefault(tuple(cells[2:]), []).append((cells, figures))
-    measured: list[Row] = []
+    measured = []
     for rows in by_condition.values():
         means = _means([figures for _, figures in rows]) if len(rows) > 1 else {}
         measured += [_bias_row(cells, figures, means) for cells, figures in rows]
@@ -158,7 +158,7 @@ def _themes(records: Records, shots: str) -> Table:
     *themes, last = table.rows[0].figures
     figures: Figures = {theme: partial(records.percent, group=f"theme={theme}") for theme in themes}
     figures["Average"] = records.percent
-    rows: list[Row] = []
+    rows = []
     for row in table.rows:
         printed = {name: Estimate(value, decimals=2) for name, value in row.figures.items()}
         printed["Average"] = printed.pop(last)
@@ -172,7 +172,7 @@ def _themes(records: Records, shots: str) -> Table:
 
 def _table3(records: Records, runs: pd.DataFrame) -> Table:
     """Precision on the questions of the human study, over both tasks."""
-    paper: list[Row] = []
+    paper = []
     for row in published("ziqi", "table3").rows:
         background = {name: row.labels[name] for name in ("music major", "musical background")}
         stated = [f"{name}: {value}" for name, value in background.items() if value]
@@ -181,7 +181,7 @@ def _table3(records: Records, runs: pd.DataFrame) -> Table:
         }
         values["Precision"] = replace(values["Precision"], decimals=2)
         paper.append((paper_labels(", ".join([row.labels["education"], *stated])), values))
-    measured: list[Row] = []
+    measured = []
     for cells, group in condition_rows(runs):
         items = pd.concat([records.main[number] for number in group.index])
         only = "" if len(group) > 1 else f", {group['task'].iloc[0]} only"

@@ -42,7 +42,7 @@ def level_success(
         [(1, 1.0, 2), (2, 0.5, 2)]
     """
     levels = sorted({level for by_level in correct.values() for level in by_level})
-    rates: dict[int, Estimate] = {}
+    rates = {}
     for number, level in enumerate(levels, start=1):
         states = [_mastered(by_level, levels[:number]) for by_level in correct.values()]
         if judged := len(states) - states.count(None):

@@ -166,7 +166,7 @@ def flatten(estimates: Mapping[str, Estimate | None]) -> dict[str, float]:
         >>> flatten({"f1": Estimate(0.5, 0.4, 0.6), "n": Estimate(12), "tau": None})
         {'f1': 0.5, 'f1_low': 0.4, 'f1_high': 0.6, 'n': 12}
     """
-    figures: dict[str, float] = {}
+    figures = {}
     for name, estimate in estimates.items():
         if estimate is None:
             continue

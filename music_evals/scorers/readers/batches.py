@@ -78,7 +78,7 @@ def _from_json(text: str) -> Numbered:
         content = value if isinstance(value, dict | list) else content
     if isinstance(content, list):
         content = dict(enumerate(content, 1))
-    answers: Numbered = {}
+    answers = {}
     for place, entry in content.items():
         fields = entry if isinstance(entry, dict) else {"answer": entry}
         names = [*(fields.get(name) for name in _NUMBER_KEYS), place]
@@ -131,7 +131,7 @@ def _joined(lines: list[str]) -> str:
 
 
 def _from_numbers_in_line(text: str, count: int) -> Numbered:
-    answers: Numbered = {}
+    answers = {}
     last = end = 0
     for match in _IN_LINE.finditer(text):
         if last < int(match[1]) <= count:

@@ -195,7 +195,7 @@ def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[
     # Imported here because its patterns take long to compile.
     from music_evals.scorers.readers.checking import check
 
-    entries: list[dict[str, Any]] = []
+    entries = []
     predictions, split_error = try_read(split_answers, reply, len(questions))
     for question, prediction in zip(questions, predictions, strict=True):
         answer, answer_type = question["answer"], question["answer_type"]

@@ -40,7 +40,7 @@ def _in_languages(words: Mapping[str, str]) -> str:
 @cache
 def texts(name: str) -> Mapping[str, str]:
     """The texts of the patterns of a file."""
-    patterns: dict[str, str] = {}
+    patterns = {}
     if name == "choice_patterns":
         patterns = {key: _in_languages(words) for key, words in load("choices").items()}
     for key, alternatives in load(name).items():
