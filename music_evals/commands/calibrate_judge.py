@@ -43,10 +43,13 @@ def _label(path: Path, person: str, count: int, port: int, open_page: bool) -> N
 
     from music_evals.evals.shared.calibration import enter_labels, labelling_task
     from music_evals.listening.session import open_session
-    from music_evals.reports.records import read_records
+    from music_evals.reports.records import read_each, read_header, read_records
     from music_evals.reports.table import text
     from music_evals.reports.tables.msu import agreement
 
+    (header,) = read_each(read_header, [path])
+    if isinstance(header, str):
+        raise ValueError(f"{path}: {header}")
     log = read_eval_log(str(path))
     model = get_model(f"human/{person}", memoize=False)
     session = open_session(labelling_task(log, count), model, path.parent)

@@ -1,6 +1,8 @@
 """Judges of MSU-Bench are calibrated: by a person's marks, and on pairs of known truth."""
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,6 +99,22 @@ def test_a_log_without_judges_is_refused(tmp_path: Path) -> None:
     (log,) = run(textual(cache=False), tmp_path, limit=1)
     with pytest.raises(ValueError, match="has no answers that judges marked"):
         labelling_task(log, 10)
+
+
+def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
+    (tmp_path / "junk.eval").write_text("junk", encoding="utf-8")
+    command = [sys.executable, "-m", "music_evals", "calibrate-judge"]
+    for arguments, message in (
+        ([], "a log and --name, or --judge alone, is needed"),
+        (["junk.eval", "--name", "ANNA"], "junk.eval: it cannot be used"),
+        (["none.eval", "--name", "ANNA"], "none.eval"),
+    ):
+        ended = subprocess.run(
+            [*command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert ended.returncode in (1, 2)
+        assert message in ended.stderr
+        assert len(ended.stderr.strip().splitlines()) == 1
 
 
 @pytest.mark.parametrize(
