@@ -281,35 +281,47 @@ def _wordings_table(records: Records, runs: Sequence[PairedRun]) -> Table:
 
 def _wordings_row(records: Records, runs: Sequence[PairedRun]) -> list[Cell] | None:
     """The means in each wording and in all, and the parts of the variance."""
-    frame = pd.concat(
-        records.main[run.number].assign(wording=place) for place, run in enumerate(runs)
-    )
+    asked = _asked_alike(records, runs)
+    if len(asked) < 2:
+        return None
+    coarser = min((run.answers for run in runs), key=_number_of_clusters)
+    _, clusters, strata = zip(*(coarser[pair] for pair in asked.index), strict=True)
+    values = asked.to_numpy(dtype=float).reshape(len(asked), len(runs), -1)
+    by_wording = values.mean(axis=2)
+    mean, ends = wordings_interval(by_wording, clusters, strata)
+    low, high = (None, None) if isnan(ends[0]) else ends
+    overall = Estimate(mean, low, high, len(asked)).percent()
+    means = [100 * macro_mean(column, strata) for column in by_wording.T]
+    extremes = [Estimate(bound(means), decimals=1) for bound in (min, max)]
     words = [word for run in runs for word in run.run["words"] if word.startswith("prompts=")]
     others = [word.removeprefix("prompts=") for word in sorted(words)]
     wordings = ["first"] * (len(runs) - len(others)) + others
+    cells = run_labels(runs[0], "prompts").values()
+    return [*cells, ", ".join(wordings), *extremes, overall, *_shares(variance_components(values))]
+
+
+def _shares(parts: Sequence[float | None]) -> list[Cell]:
+    """Parts in percent of their sum; none where nothing varies."""
+    whole = sum(part or 0 for part in parts)
+    return [
+        None if part is None or not whole else Estimate(100 * part / whole, decimals=1)
+        for part in parts
+    ]
+
+
+def _asked_alike(records: Records, runs: Sequence[PairedRun]) -> pd.DataFrame:
+    """What each run earns on the questions that all of them scored equally often: a column for each
+    run and time of asking, and those of a run together.
+    """
+    frame = pd.concat(
+        records.main[run.number].assign(wording=place) for place, run in enumerate(runs)
+    )
     table = frame[frame["counts"]].pivot_table(
         index="pair", columns=["wording", "epoch"], values="value"
     )
     times = min(table.columns.get_level_values("wording").value_counts())
     asked = table.loc[:, table.columns.get_level_values("epoch") <= times].dropna()
-    if len(asked) < 2 or asked.shape[1] != times * len(runs):
-        return None
-    coarser = min((run.answers for run in runs), key=_number_of_clusters)
-    _, clusters, strata = zip(*(coarser[pair] for pair in asked.index), strict=True)
-    values = asked.to_numpy(dtype=float).reshape(len(asked), len(runs), times)
-    mean, ends = wordings_interval(values.mean(axis=2), clusters, strata)
-    means = [100 * macro_mean(column, strata) for column in values.mean(axis=2).T]
-    parts = variance_components(values)
-    whole = sum(part or 0 for part in parts)
-    shares = [
-        None if part is None or not whole else Estimate(100 * part / whole, decimals=1)
-        for part in parts
-    ]
-    extremes = [Estimate(bound(means), decimals=1) for bound in (min, max)]
-    low, high = (None, None) if isnan(ends[0]) else ends
-    overall = Estimate(mean, low, high, len(asked)).percent()
-    cells = run_labels(runs[0], "prompts").values()
-    return [*cells, ", ".join(wordings), *extremes, overall, *shares]
+    return asked if asked.shape[1] == times * len(runs) else asked.iloc[:0]
 
 
 def _models_table(records: Records, benchmark: str, runs: Sequence[PairedRun]) -> Table:

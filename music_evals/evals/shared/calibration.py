@@ -114,17 +114,17 @@ def _drawn(log: EvalLog, count: int) -> Sequence[tuple[_Place, _Entry]]:
     """Answers that have a verdict, with their questions, in a random order, up to so many that a
     person must mark.
     """
-    asked = {
-        (sample.id, sample.epoch): {each["id"]: each for each in sample.metadata["questions"]}
-        for sample in log.samples or ()
-        if "questions" in sample.metadata
-    }
-    entries = [
-        (place, {**asked[place][entry["id"]], **entry})
-        for place, _, score in _judged(log)
-        for entry in (score.metadata or {})["questions"]
-        if entry["verdict"] is not None
-    ]
+    asked = {}
+    for sample in log.samples or ():
+        questions = sample.metadata.get("questions", ())
+        asked[sample.id, sample.epoch] = {question["id"]: question for question in questions}
+    entries: list[tuple[_Place, _Entry]] = []
+    for place, _, score in _judged(log):
+        entries.extend(
+            (place, {**asked[place][entry["id"]], **entry})
+            for entry in (score.metadata or {})["questions"]
+            if entry["verdict"] is not None
+        )
     random.Random(0).shuffle(entries)
     to_mark = [at for at, (_, entry) in enumerate(entries) if entry["reading"] not in NOT_JUDGED]
     return entries[: to_mark[count]] if count < len(to_mark) else entries
