@@ -6,10 +6,8 @@ Run as ``python -m tests.abc_eval_audit FOLDER`` it prints file, fact and number
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from music21 import converter
 from music21.exceptions21 import Music21Exception
@@ -22,22 +20,22 @@ BAR_LINE = re.compile(r"[|\]\[:]*\|[|\]\[:]*")
 ERROR = re.compile(r"in_(?:measure|key)_([0-9]{1,3}):(?:[^:,(]*→([^,(]+))?")
 
 
-def bars_of(abc: str) -> list[str]:
+def bars_of(abc):
     """The parts between bar lines."""
     return [bar.strip() for bar in BAR_LINE.split(FIELD.sub("", abc)) if bar.strip()]
 
 
-def plain(bar: str) -> str:
+def plain(bar):
     """The notes of a bar, without chord symbols, line ends and repeat signs."""
     return re.sub(r'"[^"]*"|[\\\s:]|^\[?[12]', "", FIELD.sub("", bar))
 
 
-def measures_of(abc: str) -> tuple[int, int] | None:
+def measures_of(abc):
     """How many measures music21 finds, and how many of them come after a pickup; None if it
     fails.
     """
     try:
-        score: Any = converter.parseData(plain_abc(f"X:1\n{abc}\n"), format="abc")
+        score = converter.parseData(plain_abc(f"X:1\n{abc}\n"), format="abc")
         measures = [
             one for one in score.recurse().getElementsByClass("Measure") if one.notesAndRests
         ]
@@ -50,9 +48,9 @@ def measures_of(abc: str) -> tuple[int, int] | None:
     return len(measures), len(measures) - pickup
 
 
-def parsed(abc: str) -> tuple[Any, Any, Any]:
+def parsed(abc):
     """A tune as music21 reads it, with its first metre and key signature, or None."""
-    score: Any = converter.parseData(f"X:1\n{abc}\n", format="abc")
+    score = converter.parseData(f"X:1\n{abc}\n", format="abc")
     first = (
         next(iter(score.recurse().getElementsByClass(name)), None)
         for name in ("TimeSignature", "KeySignature")
@@ -60,7 +58,7 @@ def parsed(abc: str) -> tuple[Any, Any, Any]:
     return score, *first
 
 
-def metadata_fault(letter: str, target: str, abc: str) -> str:
+def metadata_fault(letter, target, abc):
     """What music21 finds against a target, which the header names or which is put there; empty if
     nothing.
     """
@@ -95,9 +93,7 @@ def metadata_fault(letter: str, target: str, abc: str) -> str:
     )
 
 
-def faults(
-    task: str, entry: Mapping[str, str], wholes: Mapping[str, Sequence[str]]
-) -> Iterator[str]:
+def faults(task, entry, wholes):
     """The facts and faults of a row; `wholes` has the bars of whole tunes by title."""
     target, index = re.sub(r"\\(['\\])", r"\1", entry["target"].strip()), entry["target_index"]
     yield "rows"
@@ -164,10 +160,10 @@ def faults(
                 yield "the whole tune goes on otherwise"
 
 
-def main(folder: str) -> None:
+def main(folder):
     """Print file, fact and number of rows."""
     tables, missing = read_tables(Path(folder))
-    wholes: dict[str, list[str]] = {}
+    wholes = {}
     for tune in tunes(tables):
         wholes.setdefault(tune.title, []).append(tune.abc)
     for task, table in tables.items():

@@ -4,12 +4,11 @@ authors' with own tunes.
 
 import csv
 import re
-from pathlib import Path
 
 from music_evals.datasets_builders.abc_eval.published import FILES
 from music_evals.datasets_builders.abc_eval.rows import FEATURES, AbcRow
 from music_evals.datasets_builders.dataset_io import make_provenance, write_dataset
-from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, Protocol, TaskName
+from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS
 from music_evals.notation.abc.from_lilypond import lilypond_to_abc
 from tests import lilybench_dataset
 
@@ -34,7 +33,7 @@ TUNES = {
 }
 
 
-def in_abc(text: str) -> str:
+def in_abc(text):
     """Write a score or a measure of `lilybench_dataset` in ABC."""
     bars = [re.findall(r"(?<!\\key )\b[a-g]'+", bar) for bar in text.split("|")]
     lines = "\n".join(f"  {' '.join(f'{note}4' for note in bar)} |" for bar in bars if bar)
@@ -42,7 +41,7 @@ def in_abc(text: str) -> str:
     return lilypond_to_abc(f"{staff}{lines.strip()}\n}}\n" if "\\key" in text else lines)
 
 
-def row(name: TaskName, protocol: Protocol, number: int) -> AbcRow:
+def row(name, protocol, number):
     made = lilybench_dataset.row(name, protocol, number)
     options = made["options"]
     if name in ("bar_sequencing", "next_bar_prediction"):
@@ -65,7 +64,7 @@ def row(name: TaskName, protocol: Protocol, number: int) -> AbcRow:
     )
 
 
-def write_small(folder: Path, source: str = "generated") -> str:
+def write_small(folder, source="generated"):
     """Write the rows of all tasks as of a source."""
     counts = {name: len(lilybench_dataset.rows(name, "strict")) for name in TASKS}
     splits = {
@@ -84,7 +83,7 @@ def write_small(folder: Path, source: str = "generated") -> str:
     return str(folder)
 
 
-def write_files(folder: Path, leave_out: str = "") -> Path:
+def write_files(folder, leave_out=""):
     """Write files as the authors', with two rows each, and more whole tunes."""
     tune = TUNES["Tune A"]
     bars = tune.removeprefix(HEADER).split("|")
@@ -92,7 +91,7 @@ def write_files(folder: Path, leave_out: str = "") -> Path:
     shuffled = [bars[n] for n in (4, 3, 6, 5)]  # in order: 1, 0, 3, 2
     titles = "['Tune A', 'Gipsy\\'s Air', 'Tune C', 'Tune D']"
     chosen = {"choices": "['Q1', 'Q2', 'Q3', 'Q4']", "target": "Q2", "target_index": "1"}
-    rows: dict[TaskName, list[dict[str, str]]] = {
+    rows = {
         "bar_count": [
             {"score": abc, "choices": "null", "target": "8", "target_index": "null"}
             for abc in TUNES.values()

@@ -3,7 +3,6 @@
 import importlib.metadata
 import logging
 import os
-from collections.abc import Iterator
 from functools import cache
 
 import pytest
@@ -27,7 +26,7 @@ importlib.metadata.packages_distributions = cache(importlib.metadata.packages_di
 
 
 @pytest.fixture(scope="session", autouse=True)
-def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def caches(tmp_path_factory):
     """Inspect's cache of model output, empty at the start, and one cache of default datasets for
     all test processes, in which those that take minutes to make are small.
 
@@ -50,13 +49,13 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def root_logger() -> None:
+def root_logger():
     """The level that Python sets: Inspect leaves its own behind in a process that ran a task."""
     logging.getLogger().setLevel(logging.WARNING)
 
 
 @pytest.fixture(scope="session")
-def no_audits() -> None:
+def no_audits():
     """Build questions without the classifiers that builders try on them."""
     from tests.small_defaults import skip_audits
 
@@ -64,7 +63,7 @@ def no_audits() -> None:
 
 
 @pytest.fixture(scope="session")
-def lilypond_runs() -> None:
+def lilypond_runs():
     """Skip a test if LilyPond is not installed, or cannot be confined."""
     from music_evals.notation.lilypond.compiler import LilyPondError, lilypond_version
     from music_evals.notation.lilypond.sandbox import SandboxError, available_confinement
@@ -76,7 +75,7 @@ def lilypond_runs() -> None:
         pytest.skip(str(error))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter):
     """Show what the campaign tried: see tests/campaign."""
     reports = [one for key in ("passed", "failed") for one in terminalreporter.getreports(key)]
     rows = [row for report in reports for name, row in report.user_properties if name == "campaign"]

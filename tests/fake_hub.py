@@ -4,11 +4,9 @@ on folders.
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import datasets
 import httpx
@@ -28,17 +26,17 @@ ADDRESS = "https://huggingface.co"
 class FakeHub:
     """Repositories by name; each commit is a folder that has the commit's id as its name."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root):
         self.root = root
         self.branches: dict[str, dict[str, str]] = {}  # repository → branch → commit
         self.private: set[str] = set()
         self.uploads: list[str] = []
         self.error: Exception | None = None  # raised when a commit is made
 
-    def __call__(self) -> "FakeHub":
+    def __call__(self):
         return self
 
-    def push(self, repo: str, files: dict[str, bytes], branch: str = "main") -> str:
+    def push(self, repo, files, branch="main"):
         """Make a commit of exactly these files, as somebody else would."""
         digest = hashlib.sha1(repr(sorted(files.items())).encode()).hexdigest()
         for path, content in files.items():
@@ -47,7 +45,7 @@ class FakeHub:
         self.branches.setdefault(repo, {})[branch] = digest
         return digest
 
-    def files(self, repo: str, branch: str = "main") -> dict[str, bytes]:
+    def files(self, repo, branch="main"):
         folder = self.folder(repo, branch)
         return {
             path.relative_to(folder).as_posix(): path.read_bytes()
@@ -55,12 +53,12 @@ class FakeHub:
             if path.is_file()
         }
 
-    def folder(self, repo: str, revision: str | None = None) -> Path:
+    def folder(self, repo, revision=None):
         return self.root / repo / self.branches[repo].get(revision or "main", revision or "")
 
     # --- methods of HfApi ---
 
-    def repo_info(self, repo: str, **_: Any) -> SimpleNamespace:
+    def repo_info(self, repo, **_):
         if repo not in self.branches:
             request = httpx.Request("GET", ADDRESS)
             raise RepositoryNotFoundError(
@@ -68,13 +66,13 @@ class FakeHub:
             )
         return SimpleNamespace(sha=self.branches[repo]["main"], private=repo in self.private)
 
-    def list_repo_refs(self, repo: str, **_: Any) -> SimpleNamespace:
+    def list_repo_refs(self, repo, **_):
         heads = self.branches[repo].items()
         return SimpleNamespace(
             branches=[SimpleNamespace(name=name, target_commit=commit) for name, commit in heads]
         )
 
-    def list_repo_tree(self, repo: str, *, revision: str, **_: Any) -> Iterator[RepoFile]:
+    def list_repo_tree(self, repo, *, revision, **_):
         for path, content in self.files(repo, revision).items():
             digest = hashlib.sha256(content).hexdigest()
             lfs = (
@@ -84,14 +82,10 @@ class FakeHub:
             )
             yield RepoFile(path=path, size=len(content), oid=git_hash(content), lfs=lfs)
 
-    def hf_hub_download(
-        self, repo_id: str, filename: str, *, revision: str | None = None, **_: Any
-    ) -> str:
+    def hf_hub_download(self, repo_id, filename, *, revision=None, **_):
         return str(self.folder(repo_id, revision) / filename)
 
-    def snapshot_download(
-        self, repo: str, *, revision: str | None = None, allow_patterns: list[str], **_: Any
-    ) -> str:
+    def snapshot_download(self, repo, *, revision=None, allow_patterns, **_):
         self.repo_info(repo)
         folder = self.folder(repo, revision)
         assert any(
@@ -101,16 +95,14 @@ class FakeHub:
         )
         return str(folder)
 
-    def create_repo(self, repo: str, *, private: bool, **_: Any) -> None:
+    def create_repo(self, repo, *, private, **_):
         self.push(repo, {".gitattributes": b""})
         self.private |= {repo} if private else set()
 
-    def create_branch(self, repo: str, *, branch: str, **_: Any) -> None:
+    def create_branch(self, repo, *, branch, **_):
         self.branches[repo][branch] = self.branches[repo]["main"]
 
-    def create_commit(
-        self, repo: str, operations: list[Any], *, revision: str, commit_message: str, **_: Any
-    ) -> CommitInfo:
+    def create_commit(self, repo, operations, *, revision, commit_message, **_):
         if self.error:
             raise self.error
         files = self.files(repo, revision)
@@ -126,7 +118,7 @@ class FakeHub:
 
     # --- what a user does ---
 
-    def publish(self, folder: Path, *options: str, repo: str | None = None, code: int = 0) -> str:
+    def publish(self, folder, *options, repo=None, code=0):
         """Publish a dataset folder to ``ORG/`` its name, and return the output."""
         name = folder.name
         status, output = run(
@@ -137,11 +129,11 @@ class FakeHub:
 
 
 @pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
+def hub(tmp_path, monkeypatch):
     """A Hub without repositories, for this suite, `datasets` and Inspect."""
     fake, load_dataset = FakeHub(tmp_path / "hub"), datasets.load_dataset
 
-    def load(path: str, name: str | None = None, split: str | None = None, **options: Any) -> Any:
+    def load(path, name=None, split=None, **options):
         folder = fake.folder(path, options.get("revision"))
         return load_dataset(str(folder), name, split=split, cache_dir=str(tmp_path / "datasets"))
 
@@ -153,7 +145,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeHub:
     return fake
 
 
-def write_small(name: str, folder: Path) -> None:
+def write_small(name, folder):
     """Write a small dataset of a benchmark."""
     from tests.small_defaults import skip_audits
 
@@ -195,11 +187,11 @@ def write_small(name: str, folder: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def built_datasets(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def built_datasets(tmp_path_factory):
     """Return a small dataset folder of a benchmark, which nobody may change."""
     root = tmp_path_factory.mktemp("small")
 
-    def folder(name: str) -> Path:
+    def folder(name):
         if not (root / name).exists():
             write_small(name, root / name)
         return root / name
@@ -208,6 +200,6 @@ def built_datasets(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], 
 
 
 @pytest.fixture
-def small_dataset(built_datasets: Callable[[str], Path], tmp_path: Path) -> Callable[[str], Path]:
+def small_dataset(built_datasets, tmp_path):
     """Return a copy of a small dataset folder."""
     return lambda name: Path(shutil.copytree(built_datasets(name), tmp_path / "copies" / name))

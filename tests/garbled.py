@@ -3,12 +3,9 @@ do, so that LogicLM has something to repair.
 """
 
 import re
-from random import Random
-from typing import Any
 
 from inspect_ai.model import modelapi
 
-from music_evals.baselines.asking import Request
 from music_evals.baselines.provider import BaselineAPI
 
 
@@ -16,11 +13,11 @@ from music_evals.baselines.provider import BaselineAPI
 class GarbledAPI(BaselineAPI):
     """The reader; `error_rate` is the share of its lines that are garbled."""
 
-    def __init__(self, *args: Any, error_rate: float, **options: Any) -> None:
+    def __init__(self, *args, error_rate, **options):
         super().__init__(*args, **options)
         self.error_rate = error_rate
 
-    async def _answer(self, request: Request, seed: int | None) -> str:
+    async def _answer(self, request, seed):
         text = await super()._answer(request, seed)
         is_garbled = request.random.random() < self.error_rate
         if request.keys["answer_type"] != "symbols" or not is_garbled:
@@ -28,7 +25,7 @@ class GarbledAPI(BaselineAPI):
         return garbled(text, request.random)
 
 
-def garbled(lines: str, random: Random) -> str:
+def garbled(lines, random):
     """Break the lines in a way that leaves the numbers readable."""
     ways = {
         "commentary": lambda: f"Here is my transcription:\n{lines}",

@@ -14,15 +14,12 @@ from music_evals.datasets_builders.lilybench_generation.dataset import (
 )
 from music_evals.datasets_builders.lilybench_generation.demonstrations import a_minor_demonstrations
 from music_evals.datasets_builders.lilybench_generation.rows import (
-    DemonstrationRow,
-    Description,
-    PromptRow,
     Score,
 )
 
 PROMPTS = 12
 SCALE = ["c", "d", "e", "f", "g", "a", "b", "c'", "d'", "e'", "f'", "g'"]
-DESCRIPTION: Description = {
+DESCRIPTION = {
     "composer": "Vivaldi",
     "period": "Late Baroque",
     "form": "concerto",
@@ -33,7 +30,7 @@ DESCRIPTION: Description = {
 }
 
 
-def piece(seed: int, *, chromatic: float = 0.1, chords: bool = True) -> str:
+def piece(seed, *, chromatic=0.1, chords=True):
     """Eight measures of 4/4, drawn from a seed; `chromatic` notes of all are sharp."""
     random = Random(seed)
     measures = []
@@ -56,15 +53,13 @@ def piece(seed: int, *, chromatic: float = 0.1, chords: bool = True) -> str:
     )
 
 
-def make_dataset(
-    out: Path, *, references: dict[str, list[str]] | None = None, demonstrations: bool = True
-) -> Path:
+def make_dataset(out, *, references=None, demonstrations=True):
     """Write the golden record's dataset, or one with other references: twelve prompts, of which two
     are the same.
     """
     if references is None:
         return Path(shutil.copytree(Path(__file__).parent / "golden" / "data" / "generation", out))
-    prompts: list[PromptRow] = [
+    prompts = [
         {
             **DESCRIPTION,
             "part": f"{number % 11}: allegro",
@@ -75,7 +70,7 @@ def make_dataset(
         }
         for number in range(PROMPTS)
     ]
-    shown: list[DemonstrationRow] = [
+    shown = [
         {**DESCRIPTION, "id": f"shown-{seed}", "work": f"shown-{seed}", "text": piece(1000 + seed)}
         for seed in range(3)
     ]

@@ -2,12 +2,9 @@
 
 from collections.abc import Awaitable, Callable
 from inspect import isawaitable
-from pathlib import Path
-from typing import Any
 
-from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log
+from inspect_ai.log import read_eval_log
 from inspect_ai.model import (
     ChatMessage,
     GenerateConfig,
@@ -16,7 +13,6 @@ from inspect_ai.model import (
     get_model,
     modelapi,
 )
-from inspect_ai.tool import ToolChoice, ToolInfo
 
 Reply = Callable[[list[ChatMessage], GenerateConfig], str | ModelOutput | Awaitable[str]]
 
@@ -27,24 +23,24 @@ class ScriptedAPI(ModelAPI):
 
     def __init__(
         self,
-        model_name: str,
-        base_url: Any = None,
-        api_key: Any = None,
-        config: Any = None,
+        model_name,
+        base_url=None,
+        api_key=None,
+        config=None,
         *,
-        reply: Reply,
+        reply,
     ):
         super().__init__(model_name, base_url, api_key, [], config or GenerateConfig())
         self.reply = reply
 
     async def generate(
         self,
-        input: list[ChatMessage],  # noqa: A002
-        tools: list[ToolInfo],
-        tool_choice: ToolChoice,
-        config: GenerateConfig,
-    ) -> ModelOutput:
-        reply: Any = self.reply(input, config)
+        input,  # noqa: A002
+        tools,
+        tool_choice,
+        config,
+    ):
+        reply = self.reply(input, config)
         if isawaitable(reply):
             reply = await reply
         if isinstance(reply, ModelOutput):
@@ -52,9 +48,7 @@ class ScriptedAPI(ModelAPI):
         return ModelOutput.from_content(self.model_name, reply)
 
 
-def run(
-    tasks: Task | list[Task], folder: Path, model: Any = "baseline/reader", **options: Any
-) -> list[EvalLog]:
+def run(tasks, folder, model="baseline/reader", **options):
     logs = inspect_eval(
         tasks, model=model, log_dir=str(folder), display="none", log_realtime=False, **options
     )
@@ -63,7 +57,7 @@ def run(
     return list(logs)
 
 
-def run_scripted(task: Task, folder: Path, reply: Reply, **options: Any) -> EvalLog:
+def run_scripted(task, folder, reply, **options):
     """Run one sample, unless another `limit` is given."""
     return run(
         task,
@@ -73,7 +67,7 @@ def run_scripted(task: Task, folder: Path, reply: Reply, **options: Any) -> Eval
     )[0]
 
 
-def metrics(log: EvalLog) -> dict[str, dict[str, float]]:
+def metrics(log):
     """The metrics in a log's results, by scorer."""
     assert log.results is not None
     return {
@@ -82,7 +76,7 @@ def metrics(log: EvalLog) -> dict[str, dict[str, float]]:
     }
 
 
-def samples(log: EvalLog) -> list[EvalSample]:
+def samples(log):
     whole = read_eval_log(log.location, resolve_attachments=True)
     assert whole.samples
     return whole.samples

@@ -9,9 +9,7 @@ view in hindsight. *Floor* is what logs show: chance, or what the task declares 
 """
 
 import io
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
 
 import numpy as np
 import soundfile
@@ -23,7 +21,7 @@ from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse_ten import dataset as muse_ten
 from music_evals.datasets_builders.questions.audit import chances, earnings, items_of, shares
 from music_evals.datasets_builders.questions.guessers import QUANTILES, joined, note_views
-from music_evals.datasets_builders.questions.items import Item, Views
+from music_evals.datasets_builders.questions.items import Item
 from music_evals.datasets_builders.questions.listening import PER_KIND, listening_questions
 from music_evals.notation.audio.soundfont import default_soundfont
 from music_evals.notation.grouping import group_by
@@ -32,7 +30,7 @@ from music_evals.notation.midi.files import midi_to_text
 SEED = 77
 CHORDS = 240  # `major_or_minor` has hardly more variants
 CLIPS = "mmau"  # and three others with the same clips
-ASKED: Mapping[str, Sequence[str]] = {
+ASKED = {
     "tempo": ("loudness", "spectrum"),
     "instrument": ("loudness", "spectrum", "beginning", "end"),
     "mode": ("spectrum",),
@@ -46,7 +44,7 @@ BANDS = 24  # of equal width on a logarithmic scale, from 40 Hz to the highest f
 EDGE_SECONDS = 0.3  # length of the beginning and of the end
 
 
-def sound_views(clips: Sequence[bytes], asked: Sequence[str] = ()) -> Views:
+def sound_views(clips, asked=()):
     """Describe one or two WAV files by their `loudness`, `spectrum`, `beginning` and `end`, except
     by what is `asked`.
     """
@@ -54,7 +52,7 @@ def sound_views(clips: Sequence[bytes], asked: Sequence[str] = ()) -> Views:
     return {view: values for view, values in views.items() if view not in asked}
 
 
-def _views_of_sound(clip: bytes) -> Views:
+def _views_of_sound(clip):
     samples, rate = soundfile.read(io.BytesIO(clip), dtype="float32")
     frames = samples[: len(samples) // FRAME * FRAME].reshape(-1, FRAME)
     power = np.abs(np.fft.rfft(frames * np.hanning(FRAME), axis=1)) ** 2
@@ -72,7 +70,7 @@ def _views_of_sound(clip: bytes) -> Views:
     }
 
 
-def stimuli(modality: str, n: int, level: int) -> Iterator[tuple[str, str, list[Item]]]:
+def stimuli(modality, n, level):
     """Compose the stimuli of The MUSE Benchmark and of MUSE, as benchmark, task and questions; those
     of MUSE at level 1 alone.
     """
@@ -86,7 +84,7 @@ def stimuli(modality: str, n: int, level: int) -> Iterator[tuple[str, str, list[
         yield "muse", name, questions("muse", name, modality, made)
 
 
-def questions(benchmark: str, task: str, modality: str, rows: Sequence[Any]) -> list[Item]:
+def questions(benchmark, task, modality, rows):
     items = items_of(benchmark, task, rows)
     if modality == "midi":
         return items
@@ -98,10 +96,10 @@ def questions(benchmark: str, task: str, modality: str, rows: Sequence[Any]) -> 
     ]
 
 
-def clips(n: int) -> Iterator[tuple[str, str, list[Item]]]:
+def clips(n):
     """Compose the clips that stand in for published recordings, kind by kind."""
     seeds = range(SEED, SEED + n // PER_KIND)
-    drawn: list[Any] = [question for seed in seeds for question in listening_questions(seed)]
+    drawn = [question for seed in seeds for question in listening_questions(seed)]
     for kind, own in group_by(drawn, lambda question: question.theme).items():
         items = []
         for number, question in enumerate(own):
@@ -111,7 +109,7 @@ def clips(n: int) -> Iterator[tuple[str, str, list[Item]]]:
         yield CLIPS, kind, items
 
 
-def emotions(n: int) -> list[Item]:
+def emotions(n):
     """Compose clips of `emotion_recognition`, whose MIDI stands for the notation."""
     items = []
     for number, clip in enumerate(compose_clips(SEED, n // 4)):
@@ -120,7 +118,7 @@ def emotions(n: int) -> list[Item]:
     return items
 
 
-def tables(n: int, level: int) -> Iterator[tuple[str, str, str, list[Item]]]:
+def tables(n, level):
     for modality in ("midi", "audio") if level == 1 else ("midi",):
         for benchmark, task, items in stimuli(modality, n, level):
             yield benchmark, task, modality, items
@@ -132,10 +130,10 @@ def tables(n: int, level: int) -> Iterator[tuple[str, str, str, list[Item]]]:
 
 
 def main(
-    only: Annotated[str, typer.Argument(help="A benchmark.")] = "",
-    n: Annotated[int, typer.Option(help="Questions of each task.")] = 300,
-    level: Annotated[int, typer.Option(help="Above 1: of The MUSE Benchmark's MIDI alone.")] = 1,
-) -> None:
+    only="",
+    n=300,
+    level=1,
+):
     print("| task | modality | n | chance | floor | best | 95% interval | view |")
     print("|---|---|---|---|---|---|---|---|")
     for benchmark, task, modality, items in tables(n, level):

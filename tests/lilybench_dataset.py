@@ -12,16 +12,13 @@ from music_evals.datasets_builders.lilybench.rows import (
     FEATURES,
     PROTOCOLS,
     TASKS,
-    Protocol,
-    TaskName,
-    TaskRow,
 )
 
 DATA = Path(__file__).parent / "golden" / "data" / "lilybench"
 NOTES = ("c'4 d' e'", "f'4 g' a'", "b'4 c'' d''", "e''4 f'' g''", "a''4 g'' f''")
 
 
-def music(measures: int) -> str:
+def music(measures):
     """A score in C major and 3/4 of so many measures."""
     return (
         "{ \\key c \\major \\time 3/4\n"
@@ -31,20 +28,19 @@ def music(measures: int) -> str:
 
 
 @cache
-def rows(name: TaskName, protocol: Protocol) -> list[TaskRow]:
+def rows(name, protocol):
     """Four rows on `music`, whose right options take turns; for `error_detection` one per category,
     and a clean one.
     """
     path = DATA / name / f"{protocol}-00000-of-00001.parquet"
-    read: list[TaskRow] = pq.read_table(path, partitioning=None).to_pylist()
-    return read
+    return pq.read_table(path, partitioning=None).to_pylist()
 
 
-def row(name: TaskName, protocol: Protocol, number: int) -> TaskRow:
+def row(name, protocol, number):
     return rows(name, protocol)[number]
 
 
-def write_small(folder: Path, source: str = "mutopia") -> str:
+def write_small(folder, source="mutopia"):
     """Write the rows as of a source."""
     splits = {name: {protocol: rows(name, protocol) for protocol in PROTOCOLS} for name in TASKS}
     made = make_provenance("lilybench", "1.0.0", source, seed=5)

@@ -2,10 +2,7 @@
 
 import io
 import json
-from collections.abc import Mapping
 from hashlib import md5
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import soundfile
@@ -13,21 +10,19 @@ import soundfile
 RATE = 8000
 
 
-def silence(seconds: float) -> bytes:
+def silence(seconds):
     buffer = io.BytesIO()
     soundfile.write(buffer, np.zeros(round(seconds * RATE)), RATE, format="WAV", subtype="PCM_16")
     return buffer.getvalue()
 
 
-def put(
-    folder: Path, index: str, tracks: Mapping[str, Mapping[str, str]], files: Mapping[str, bytes]
-) -> Path:
+def put(folder, index, tracks, files):
     """Write files, and the index that names the files of each track with their checksums."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    listed: dict[str, Any] = {
+    listed = {
         track: {kind: [name, md5(files.get(name, b"")).hexdigest()] for kind, name in own.items()}
         for track, own in tracks.items()
     }
@@ -35,7 +30,7 @@ def put(
     return folder
 
 
-def ballroom(folder: Path) -> Path:
+def ballroom(folder):
     """A clip of 40 seconds with a beat each 10 seconds, one without sound, one without beats."""
     root = "B_1.0"
     names = ("Media-1", "Media-2", "Media-3")
@@ -55,7 +50,7 @@ def ballroom(folder: Path) -> Path:
     return put(folder, "ballroom_full_index_1.0.json", tracks, files)
 
 
-def giantsteps_key(folder: Path) -> Path:
+def giantsteps_key(folder):
     keys = {"1": b"D major\t\n", "2": b"Bb minor", "3": b"unknown"}
     tracks = {
         name: {
@@ -70,7 +65,7 @@ def giantsteps_key(folder: Path) -> Path:
     return put(folder, "giantsteps_key_index_+.json", tracks, files)
 
 
-def gtzan(folder: Path) -> Path:
+def gtzan(folder):
     tracks = {
         track: {
             "audio": f"gtzan_genre/genres/{track.partition('.')[0]}/{track}.wav",
@@ -83,7 +78,7 @@ def gtzan(folder: Path) -> Path:
     return put(folder, "gtzan_genre_index_1.0.json", tracks, files)
 
 
-def vocadito(folder: Path) -> Path:
+def vocadito(folder):
     tracks = {
         "1": {
             "audio": "Audio/vocadito_1.wav",
@@ -105,7 +100,7 @@ def vocadito(folder: Path) -> Path:
     return put(folder, "vocadito_index_1.0.json", tracks, files)
 
 
-def openmic(folder: Path) -> Path:
+def openmic(folder):
     names = ("000046_3840", "000135_483840")
     tracks = {
         name: {"audio": f"audio/{name}.ogg", "vggish": f"vggish/{name}.json"} for name in names

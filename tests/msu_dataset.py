@@ -15,8 +15,6 @@ from music_evals.datasets_builders.msu.rows import (
     SPLITS,
     VERSION,
     Plan,
-    QuestionRow,
-    ScoreRow,
 )
 
 Rows = Mapping[str, Sequence[Any]]
@@ -47,14 +45,14 @@ QUESTIONS = (
 )
 
 
-def png(shade: int) -> bytes:
+def png(shade):
     """A grey image of one pixel."""
     file = io.BytesIO()
     Image.new("L", (1, 1), shade).save(file, "PNG")
     return file.getvalue()
 
 
-def score(score_id: str, /, **changes: Any) -> ScoreRow:
+def score(score_id, /, **changes):
     return {
         "score_id": score_id,
         "title": score_id.capitalize(),
@@ -68,7 +66,7 @@ def score(score_id: str, /, **changes: Any) -> ScoreRow:
     }  # type: ignore[typeddict-item]
 
 
-def question(score_id: str, number: int, /, **changes: Any) -> QuestionRow:
+def question(score_id, number, /, **changes):
     """The question of a number from 0 to 11, three a level."""
     level, kind, text, answer, answer_type = QUESTIONS[number]
     return {
@@ -83,16 +81,14 @@ def question(score_id: str, number: int, /, **changes: Any) -> QuestionRow:
     }  # type: ignore[typeddict-item]
 
 
-def write_rows(
-    folder: Path, scores: Rows, questions: Rows, source: str = GENERATED, seed: int = 5
-) -> str:
+def write_rows(folder, scores, questions, source=GENERATED, seed=5):
     """Write scores and questions by split."""
     plan = Plan(scores, questions, make_provenance(NAME, VERSION, source, seed=seed))  # type: ignore[arg-type]
     write(plan, folder)
     return str(folder)
 
 
-def write_small(folder: Path) -> str:
+def write_small(folder):
     """Write the golden record's three scores of two pages, one a split, with twelve questions
     each.
     """

@@ -12,12 +12,10 @@ import subprocess
 import sys
 import tarfile
 import threading
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import httpx
@@ -46,7 +44,7 @@ class Servers:
     asked: list[tuple[str, int]] = field(default_factory=list)  # path and bytes that were sent
     port: int = 0
 
-    def record(self, doi: str, files: Mapping[str, bytes]) -> None:
+    def record(self, doi, files):
         """Add a record of Zenodo."""
         number = doi.rpartition(".")[2]
         entries = []
@@ -63,7 +61,7 @@ class Servers:
         self.files[f"doi.org/{doi}"] = f"-> https://zenodo.org/records/{number}".encode()
         self.files[f"zenodo.org/records/{number}"] = b"<html>"
 
-    def environment(self, home: Path) -> dict[str, str]:
+    def environment(self, home):
         """The variables of a process that uses these servers, with caches in a folder."""
         own = {
             name: value
@@ -81,7 +79,7 @@ class Servers:
         }
         return own | {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "NO_COLOR": "1", "COLUMNS": "200"}
 
-    def run(self, home: Path, *command: object) -> subprocess.CompletedProcess[str]:
+    def run(self, home, *command):
         """Run ``music-evals`` or ``inspect`` with all addresses rerouted to these servers."""
         arguments = [
             sys.executable,
@@ -100,10 +98,10 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     servers: Servers
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         path = unquote(urlsplit(self.path).path).strip("/")
         if path.startswith(("api/datasets/", "datasets/")):
             self.answer_as_hub(path)
@@ -112,7 +110,7 @@ class Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET  # noqa: N815
 
-    def send(self, body: bytes, status: int = 200, cut: int | None = None, **headers: str) -> None:
+    def send(self, body, status=200, cut=None, **headers):
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(name.replace("_", "-"), value)
@@ -124,7 +122,7 @@ class Handler(BaseHTTPRequestHandler):
         if cut is not None:
             self.close_connection = True
 
-    def send_part(self, content: bytes, path: str, **headers: str) -> None:
+    def send_part(self, content, path, **headers):
         """Send a file, or what the range of the request says."""
         start = int(
             (self.headers.get("Range") or "bytes=0-").removeprefix("bytes=").partition("-")[0]
@@ -138,7 +136,7 @@ class Handler(BaseHTTPRequestHandler):
             content[start:], 206 if start else 200, cut, Accept_Ranges="bytes", **headers
         )
 
-    def answer_file(self, path: str) -> None:
+    def answer_file(self, path):
         content = self.servers.files.get(path)
         if content is None:
             self.send(b"", 404)
@@ -147,7 +145,7 @@ class Handler(BaseHTTPRequestHandler):
         else:
             self.send_part(content, path)
 
-    def answer_as_hub(self, path: str) -> None:
+    def answer_as_hub(self, path):
         rest = path.partition("datasets/")[2]
         owner, name, *parts = rest.split("/", 4)
         repository = f"{owner}/{name}"
@@ -183,16 +181,16 @@ class Handler(BaseHTTPRequestHandler):
             )
         return self.send(b"{}", 404, X_Error_Code="EntryNotFound")
 
-    def send_json(self, value: object) -> None:
+    def send_json(self, value):
         self.send(json.dumps(value).encode(), Content_Type="application/json")
 
 
-def _etag(path: str, content: bytes) -> str:
+def _etag(path, content):
     return hashlib.sha256(content).hexdigest() if path.endswith(_LARGE) else git_hash(content)
 
 
-def _entry(path: str, content: bytes) -> dict[str, Any]:
-    entry: dict[str, Any] = {
+def _entry(path, content):
+    entry = {
         "type": "file",
         "path": path,
         "size": len(content),
@@ -204,7 +202,7 @@ def _entry(path: str, content: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def serve() -> Iterator[Servers]:
+def serve():
     """Serve, for the time of the block."""
     servers = Servers()
     handler = type("PublishedHandler", (Handler,), {"servers": servers})
@@ -217,7 +215,7 @@ def serve() -> Iterator[Servers]:
         server.shutdown()
 
 
-def tar(files: Mapping[str, bytes]) -> bytes:
+def tar(files):
     """Pack files as tar.gz."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
@@ -228,14 +226,14 @@ def tar(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def folder_files(folder: Path) -> dict[str, bytes]:
+def folder_files(folder):
     """Path → content of the files in a folder."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
 
 @contextmanager
-def rerouted(servers: Servers, home: Path) -> Iterator[pytest.MonkeyPatch]:
+def rerouted(servers, home):
     """Have this process ask the servers, with empty caches, and facts without the checksums of the
     true files.
     """
@@ -247,10 +245,10 @@ def rerouted(servers: Servers, home: Path) -> Iterator[pytest.MonkeyPatch]:
     address = f"http://127.0.0.1:{servers.port}"
     send, stream = requests.adapters.HTTPAdapter.send, httpx.stream
 
-    def moved(url: str) -> str:
+    def moved(url):
         return url if url.startswith(address) else f"{address}/{url.partition('://')[2]}"
 
-    def send_moved(self: Any, request: Any, **options: Any) -> Any:
+    def send_moved(self, request, **options):
         url = request.url
         request.url = moved(url)
         response = send(self, request, **options)

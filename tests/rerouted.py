@@ -8,7 +8,6 @@ PORT COMMAND …``.
 import os
 import sys
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -17,7 +16,7 @@ import requests
 PORT = sys.argv[1] if __name__ == "__main__" else ""
 
 
-def rerouted(address: str) -> str:
+def rerouted(address):
     url = urlsplit(address)
     if url.hostname in ("127.0.0.1", "localhost"):
         return address
@@ -29,7 +28,7 @@ send_by_requests = requests.adapters.HTTPAdapter.send
 stream = httpx.stream
 
 
-def send(self: Any, request: Any, **options: Any) -> Any:
+def send(self, request, **options):
     address = request.url
     request.url = rerouted(address)
     response = send_by_requests(self, request, **options)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from music_evals.datasets_builders.dataset_io import GENERATED, DatasetSpec
 from music_evals.datasets_builders.dataset_io.provenance import PROVENANCE_FILE
@@ -25,22 +24,22 @@ AUDITS = {
 """What builders try on questions of a fixed seed, once per process: together for a minute."""
 
 
-def skip_audits() -> None:
+def skip_audits():
     """Build without audits in this process: tests of their own and `tests.leaks_audit` do them."""
     for path, name in AUDITS.items():
         module = import_module(f"music_evals.datasets_builders.{path}")
         audit = getattr(module, name)
 
-        def skipped() -> None: ...
+        def skipped(): ...
 
         skipped.__wrapped__ = audit.__wrapped__  # type: ignore[attr-defined]
         setattr(module, name, skipped)
 
 
-def small_defaults(generated_folder: GeneratedFolder) -> GeneratedFolder:
+def small_defaults(generated_folder):
     """Return the function that finds a default dataset in the cache, with small costly ones."""
 
-    def small(benchmark: DatasetSpec) -> Path:
+    def small(benchmark):
         skip_audits()
         if benchmark.name in COSTLY:
             benchmark = replace(benchmark, generate=partial(write_default, benchmark))
@@ -49,7 +48,7 @@ def small_defaults(generated_folder: GeneratedFolder) -> GeneratedFolder:
     return small
 
 
-def write_default(benchmark: DatasetSpec, folder: Path, _: object) -> None:
+def write_default(benchmark, folder, _):
     """Write a small dataset that says of itself that it is the default one."""
     if benchmark.name == "lilybench_generation":
         from tests.generation_dataset import make_dataset
@@ -60,7 +59,7 @@ def write_default(benchmark: DatasetSpec, folder: Path, _: object) -> None:
 
         write_small(benchmark.name, folder)
     file = folder / PROVENANCE_FILE
-    facts: dict[str, Any] = {"source": GENERATED, "seed": benchmark.seed}
+    facts = {"source": GENERATED, "seed": benchmark.seed}
     facts["builder_version"] = benchmark.version
     provenance = json.loads(file.read_text(encoding="utf-8"))
     file.write_text(json.dumps({**provenance, **facts}), encoding="utf-8")

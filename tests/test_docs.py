@@ -10,10 +10,8 @@ import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
@@ -38,7 +36,7 @@ SCORERS = {
     for module in Path(scorers.__path__[0]).glob("*.py")
     for name in re.findall(r"@scorer\((?:.|\n)*?\)\s+def (\w+)", module.read_text(encoding="utf-8"))
 }
-COMMANDS: dict[str, Any] = {"inspect": inspect_command, "music-evals": typer.main.get_command(app)}
+COMMANDS = {"inspect": inspect_command, "music-evals": typer.main.get_command(app)}
 # A fence of N marks ends at N marks, so that a page can show a page.
 FENCE = re.compile(
     r"^(?P<marks>`{3,})(?P<language>[\w{}-]*)\n(?P<body>.*?)^(?P=marks)$", re.MULTILINE | re.DOTALL
@@ -49,21 +47,21 @@ PATH = re.compile(
 )
 
 
-def name_of(path: Path) -> str:
+def name_of(path):
     return str(path.relative_to(ROOT))
 
 
-def prose(path: Path) -> str:
+def prose(path):
     return FENCE.sub("", path.read_text(encoding="utf-8"))
 
 
-def anchors(path: Path) -> set[str]:
+def anchors(path):
     """The anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def commands(path: Path) -> Iterator[list[str]]:
+def commands(path):
     """The commands of a page, in shell blocks and in code within a line, as words."""
     text = path.read_text(encoding="utf-8")
     shell = [match["body"] for match in FENCE.finditer(text) if match["language"] == "bash"]
@@ -80,7 +78,7 @@ def commands(path: Path) -> Iterator[list[str]]:
                 break
 
 
-def parameters(target: str) -> set[str] | None:
+def parameters(target):
     """The parameters that all of a target's tasks have between them, None where it is no target of
     ours.
     """
@@ -100,12 +98,12 @@ def parameters(target: str) -> set[str] | None:
     return {name for each in tasks for name in inspect.signature(each).parameters}
 
 
-def is_many(word: str) -> bool:
+def is_many(word):
     """Whether a word of a command is a number of rows that take a while."""
     return word.isdigit() and int(word) >= 100
 
 
-def without_key(words: list[str]) -> list[str] | None:
+def without_key(words):
     """A command as it runs without a key and a network: the baselines on two samples, other models
     by a dry run.
 
@@ -141,7 +139,7 @@ def without_key(words: list[str]) -> list[str] | None:
     return ["music-evals", "run", *rest, "--dry-run"]
 
 
-def kind_of(words: Sequence[str]) -> tuple[str, ...]:
+def kind_of(words):
     """What tells a command from those that take the same way: not the model, but its provider."""
     models = {before: after for before, after in pairwise(words) if before == "--model"}
     model = models.get("--model", "")
@@ -161,7 +159,7 @@ RUN = [
 ]
 
 
-def test_pages_and_their_commands_are_found() -> None:
+def test_pages_and_their_commands_are_found():
     assert len(PAGES) >= 10
     assert all(page.is_file() for page in PAGES)
     readme = [" ".join(words) for words in commands(ROOT / "README.md")]
@@ -178,7 +176,7 @@ def test_pages_and_their_commands_are_found() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_links_lead_somewhere_and_files_that_are_named_exist(page: Path) -> None:
+def test_links_lead_somewhere_and_files_that_are_named_exist(page):
     for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
         if not link.startswith(("https://", "http://", "mailto:")):
             target, _, anchor = link.partition("#")
@@ -193,7 +191,7 @@ def test_links_lead_somewhere_and_files_that_are_named_exist(page: Path) -> None
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_commands_name_what_exists(page: Path) -> None:
+def test_commands_name_what_exists(page):
     for program, *words in commands(page):
         command = COMMANDS[program]
         said = " ".join([program, *words])
@@ -226,9 +224,7 @@ def test_commands_name_what_exists(page: Path) -> None:
 
 @pytest.mark.usefixtures("no_audits")
 @pytest.mark.parametrize("words", RUN, ids=" ".join)
-def test_commands_run(
-    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_run(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evals").symlink_to(ROOT / "evals")
     assert not COMMANDS[words[0]].main([*words[1:]], standalone_mode=False)
@@ -239,7 +235,7 @@ def test_commands_run(
     assert bool(logs) == (words[1] == "eval")
 
 
-def test_the_tables_that_the_code_decides_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tables_that_the_code_decides_are_up_to_date(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "docs")
     made = runpy.run_path(str(ROOT / "docs" / "generated.py"))
     for name in ("docs/parameters.md", "CITATION.cff"):
@@ -260,7 +256,7 @@ def test_the_tables_that_the_code_decides_are_up_to_date(monkeypatch: pytest.Mon
         requests, tokens = (
             sum(int(row[column].replace(",", "")) for row in rows) for column in (0, 1)
         )
-        media: Counter[str] = Counter()
+        media = Counter()
         for row in rows:
             media.update({kind: int(number) for number, kind in re.findall(r"(\d+) (\w+)", row[2])})
         shown = "".join(f", {number} {kind}" for kind, number in media.items())
@@ -268,7 +264,7 @@ def test_the_tables_that_the_code_decides_are_up_to_date(monkeypatch: pytest.Mon
         assert not rows or f"| {run} |" in readme
 
 
-def test_figures_of_baselines_are_those_of_their_logs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_of_baselines_are_those_of_their_logs(monkeypatch):
     """A figure that is changed by hand breaks the seal, and so does another version of the data."""
     monkeypatch.syspath_prepend(ROOT / "docs")
     made = runpy.run_path(str(ROOT / "docs" / "generated.py"))
@@ -281,7 +277,7 @@ def test_figures_of_baselines_are_those_of_their_logs(monkeypatch: pytest.Monkey
     assert made["seal"](part[1]) != part[2]
 
 
-def test_the_image_runs_the_main_command() -> None:
+def test_the_image_runs_the_main_command():
     image = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     set_up = re.search(r"^RUN (.*)$", image, re.MULTILINE)
     run = re.search(r"^CMD (.*)$", image, re.MULTILINE)
@@ -292,7 +288,7 @@ def test_the_image_runs_the_main_command() -> None:
     )
 
 
-def test_the_readme_is_short_and_its_commands_for_machines_are_where_they_are_looked_for() -> None:
+def test_the_readme_is_short_and_its_commands_for_machines_are_where_they_are_looked_for():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 150
     for mark, part in (
@@ -302,7 +298,7 @@ def test_the_readme_is_short_and_its_commands_for_machines_are_where_they_are_lo
         assert re.search(rf"<!-- {mark} -->\n```bash\n.*{part}.*\n```\n", text)
 
 
-def test_the_citation_file_has_the_paper_of_each_benchmark() -> None:
+def test_the_citation_file_has_the_paper_of_each_benchmark():
     yaml = pytest.importorskip("yaml")
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
     papers = {each.paper: each for each in map(benchmarks.load, benchmarks.names())}
@@ -317,14 +313,14 @@ def test_the_citation_file_has_the_paper_of_each_benchmark() -> None:
         assert names == list(papers[paper["title"]].authors)
 
 
-def test_pictures_for_the_pages_are_small() -> None:
+def test_pictures_for_the_pages_are_small():
     pictures = list((ROOT / "docs" / "pictures").glob("*.png"))
     assert pictures
     assert all(picture.stat().st_size <= 200_000 for picture in pictures)
 
 
 @pytest.mark.slow
-def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path: Path) -> None:
+def test_the_site_builds_without_a_warning_and_needs_no_network(tmp_path):
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs",

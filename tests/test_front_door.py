@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -11,9 +10,9 @@ import music_evals as me
 NOTEBOOK = Path(__file__).parents[1] / "examples" / "first_steps.ipynb"
 
 
-def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_notebook_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
+    names = {}
     for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), names)
@@ -26,7 +25,7 @@ def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert (names["scored"].value, names["scored"].metadata["reading"]) == ("C", "answered")
 
 
-def test_what_there_is_not_is_named() -> None:
+def test_what_there_is_not_is_named():
     assert {"read_records", "run", "score", "task"} <= {*dir(me)}
     for call, message in (
         (lambda: me.task("muse"), "muse is not one task"),

@@ -5,7 +5,6 @@ datasets.
 import ast
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -68,7 +67,7 @@ PURE = (
 MODULES = [path for room in MAY_IMPORT for path in sorted((HOUSE / room).rglob("*.py"))]
 
 
-def statements(node: ast.AST) -> Iterator[ast.AST]:
+def statements(node):
     """What an import of a module runs."""
     for child in ast.iter_child_nodes(node):
         is_typing = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
@@ -79,8 +78,8 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
             yield from statements(child)
 
 
-def imports(path: Path, walk: Callable[[ast.AST], Iterator[ast.AST]] = ast.walk) -> set[str]:
-    names: set[str] = set()
+def imports(path, walk=ast.walk):
+    names = set()
     for node in walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
@@ -90,9 +89,9 @@ def imports(path: Path, walk: Callable[[ast.AST], Iterator[ast.AST]] = ast.walk)
     return names
 
 
-def imported_modules(path: Path, names: set[str]) -> set[str]:
+def imported_modules(path, names):
     """The modules of a set of names that a module imports, also inside functions."""
-    modules: set[str] = set()
+    modules = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             modules |= names & {alias.name for alias in node.names}
@@ -103,7 +102,7 @@ def imported_modules(path: Path, names: set[str]) -> set[str]:
     return modules & names
 
 
-def test_no_two_modules_import_each_other() -> None:
+def test_no_two_modules_import_each_other():
     paths = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
         for path in HOUSE.rglob("*.py")
@@ -114,7 +113,7 @@ def test_no_two_modules_import_each_other() -> None:
     assert len(order) == len(paths)
 
 
-def test_the_package_holds_the_rooms_and_the_top_level_links_to_some() -> None:
+def test_the_package_holds_the_rooms_and_the_top_level_links_to_some():
     assert len(MODULES) > 30
     assert {path.name for path in HOUSE.iterdir() if (path / "__init__.py").is_file()} == set(
         MAY_IMPORT
@@ -125,7 +124,7 @@ def test_the_package_holds_the_rooms_and_the_top_level_links_to_some() -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(HOUSE)))
-def test_imports_run_down_the_layers(path: Path) -> None:
+def test_imports_run_down_the_layers(path):
     room = path.relative_to(HOUSE).parts[0]
     for name in imports(path):
         if not name.startswith("music_evals."):
@@ -142,7 +141,7 @@ def test_imports_run_down_the_layers(path: Path) -> None:
 
 
 @pytest.mark.parametrize("room", PURE)
-def test_pure_rooms_know_nothing_of_inspect_and_datasets(room: str) -> None:
+def test_pure_rooms_know_nothing_of_inspect_and_datasets(room):
     for path in (HOUSE / room).rglob("*.py"):
         assert not {name.partition(".")[0] for name in imports(path)} & {
             "inspect_ai",
@@ -151,7 +150,7 @@ def test_pure_rooms_know_nothing_of_inspect_and_datasets(room: str) -> None:
         }
 
 
-def loaded(name: str, found: set[str]) -> set[str]:
+def loaded(name, found):
     """What an import of a module loads of this package, and the libraries that those modules
     name.
     """
@@ -166,7 +165,7 @@ def loaded(name: str, found: set[str]) -> set[str]:
     return found
 
 
-def test_rewards_load_neither_inspect_nor_a_provider_nor_a_heavy_library() -> None:
+def test_rewards_load_neither_inspect_nor_a_provider_nor_a_heavy_library():
     row = {
         "question": "Which key?",
         "answer": "G minor",
@@ -180,7 +179,7 @@ def test_rewards_load_neither_inspect_nor_a_provider_nor_a_heavy_library() -> No
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[1.0, 0.0] set()\n"
 
 
-def test_every_inspect_command_loads_the_tasks_without_a_heavy_library() -> None:
+def test_every_inspect_command_loads_the_tasks_without_a_heavy_library():
     heavy = {
         "music21",
         "scipy.stats",

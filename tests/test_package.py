@@ -19,7 +19,7 @@ BUILD = (
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clone(tmp_path_factory):
     """The files of the checkout, with each link as a small text file: what Git makes where links
     are not allowed.
     """
@@ -45,15 +45,13 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def sdist_names(path: Path) -> set[str]:
+def sdist_names(path):
     with tarfile.open(path) as archive:
         return {name.partition("/")[2] for name in archive.getnames()}
 
 
 @pytest.mark.slow
-def test_wheel_and_sdist_of_a_clone_without_links_hold_all_files(
-    clone: Path, tmp_path: Path
-) -> None:
+def test_wheel_and_sdist_of_a_clone_without_links_hold_all_files(clone, tmp_path):
     for kind in ("wheel", "sdist"):
         subprocess.run(
             [sys.executable, "-c", BUILD, kind, str(tmp_path)],

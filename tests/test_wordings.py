@@ -1,7 +1,7 @@
 """The second and third wording of each benchmark's prompts ask the same as the first."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from string import Template
 
 import pytest
@@ -17,7 +17,7 @@ ANSWER = re.compile(
 """What a prompt demands word for word, and options."""
 
 
-def texts(prompts: Mapping[str, object], path: str = "") -> Iterator[tuple[str, str]]:
+def texts(prompts, path=""):
     for key, value in prompts.items():
         if isinstance(value, Mapping):
             yield from texts(value, f"{path}.{key}")
@@ -26,7 +26,7 @@ def texts(prompts: Mapping[str, object], path: str = "") -> Iterator[tuple[str, 
 
 
 @pytest.mark.parametrize("benchmark", names())
-def test_other_words_ask_the_same(benchmark: str) -> None:
+def test_other_words_ask_the_same(benchmark):
     versions = [dict(texts(load_prompts(benchmark, wording))) for wording in (None, *WORDINGS)]
     assert [path for path in versions[0] if len({version[path] for version in versions}) == 3]
     for path in versions[0]:
@@ -39,6 +39,6 @@ def test_other_words_ask_the_same(benchmark: str) -> None:
             )
 
 
-def test_a_form_of_others_has_one_wording() -> None:
+def test_a_form_of_others_has_one_wording():
     with pytest.raises(ValueError, match="prompts=second is not valid with the prompts 'paper'"):
         load_prompts("mmau", "second", "paper")

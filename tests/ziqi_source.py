@@ -1,8 +1,6 @@
 """A small source of ZIQI-Eval's layout, with questions of the tests' own."""
 
 import csv
-from collections.abc import Callable
-from pathlib import Path
 
 from music_evals.datasets_builders.questions.question_rows import LETTERS
 from music_evals.datasets_builders.ziqi.rows import SPLITS, published_themes
@@ -10,15 +8,13 @@ from music_evals.datasets_builders.ziqi.rows import SPLITS, published_themes
 Fields = list[str]
 
 
-def write_source(
-    folder: Path, test_rows: int = 4, edit: Callable[[str, str, list[Fields]], None] | None = None
-) -> Path:
+def write_source(folder, test_rows=4, edit=None):
     """Write five dev rows and some test rows a theme; `edit` may change a file's rows, the header
     among them.
     """
     for split in SPLITS:
         for theme in published_themes():
-            rows: list[Fields] = [["id", "question", *LETTERS, "answer", "subtheme"]]
+            rows = [["id", "question", *LETTERS, "answer", "subtheme"]]
             subthemes = list(theme.subthemes)
             for number in range(5 if split == "dev" else test_rows):
                 options = [f"{theme.zh}{split}{number}{letter}" for letter in LETTERS]

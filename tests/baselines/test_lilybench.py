@@ -39,7 +39,7 @@ COUNTS = [
 ]
 
 
-def test_measures_counted_by_hand() -> None:
+def test_measures_counted_by_hand():
     texts = [text for text, *_ in COUNTS]
     read_texts = zip(COUNTS, read_structures(texts), strict=True)
     for number, ((text, measures, by_midi), read) in enumerate(read_texts):
@@ -57,7 +57,7 @@ def test_measures_counted_by_hand() -> None:
         (r"\score { { r1 \time 3/4 \key bes \major c'2. } \layout { } }", "B-flat major", (4, 4)),
     ],
 )
-def test_key_and_metre(text: str, key: str, metre: tuple[int, int]) -> None:
+def test_key_and_metre(text, key, metre):
     assert perform(text)[1:] == (key, metre)
 
 
@@ -72,14 +72,14 @@ def test_key_and_metre(text: str, key: str, metre: tuple[int, int]) -> None:
         ("3/4", "{ c1 }", "3/4"),
     ],
 )
-def test_keys_of_the_papers_rows(option: str, score: str, name: str) -> None:
+def test_keys_of_the_papers_rows(option, score, name):
     assert _common_key(option, score) == name
 
 
 @pytest.mark.parametrize(
     "text", ["Dear reader, there is no music here.", "", "{ c'1", '\\header { title = "Air" }']
 )
-def test_what_has_no_music_is_an_error(text: str) -> None:
+def test_what_has_no_music_is_an_error(text):
     with pytest.raises(ValueError, match="LilyPond makes no MIDI of the score"):
         perform(text)
 
@@ -91,7 +91,7 @@ PIECES = (
 
 
 @pytest.mark.skipif(not MUTOPIA.is_dir(), reason="no copy of Mutopia in ../shared/data/mutopia")
-def test_the_notes_of_the_structure_are_those_of_the_midi() -> None:
+def test_the_notes_of_the_structure_are_those_of_the_midi():
     """By symusic's parser: what checks LilyPond's structure, which is the ground truth, note by
     note.
     """

@@ -13,7 +13,7 @@ from music_evals.baselines.msu import answer
 from music_evals.baselines.score import read_score
 from music_evals.datasets_builders.msu.questions.compose import KINDS
 from music_evals.datasets_builders.msu.questions.reading import read
-from music_evals.datasets_builders.msu.works import Work, default_works
+from music_evals.datasets_builders.msu.works import default_works
 from music_evals.notation.abc.writing import score_to_abc
 from music_evals.scorers.readers.checking import check
 
@@ -94,14 +94,14 @@ Does measure 2 in the part “Flute” repeat measure 1: exact repetition = No
 
 
 @pytest.mark.parametrize("line", BY_HAND.strip("\n").splitlines())
-def test_answers_by_hand(line: str) -> None:
+def test_answers_by_hand(line):
     place, _, facts = line.partition(": ")
     for fact in facts.split("; "):
         kind, _, expected = fact.partition(" = ")
         assert answer(DUET, place, kind) == expected, fact
 
 
-def test_a_measure_that_comes_again() -> None:
+def test_a_measure_that_comes_again():
     score = "X:1\nL:1/4\nM:2/4\nK:G\nV:1\nFB | %1\nGA | %2\n^FB |] %3\n"
     assert (
         answer(score, "In which later measures does measure 1 come again?", "return of a measure")
@@ -113,7 +113,7 @@ def test_a_measure_that_comes_again() -> None:
 @pytest.mark.parametrize(
     ("key", "bass", "expected"), [("Eb", "_E", "E♭ major"), ("C#m", "^C,", "C♯ minor")]
 )
-def test_the_bass_tells_the_key(key: str, bass: str, expected: str) -> None:
+def test_the_bass_tells_the_key(key, bass, expected):
     score = (
         f"X:1\nL:1/4\nM:2/4\nK:{key}\nV:1\nV:2\nV:1\ng2 | %1\ng2 | %2\nV:2\nG2 | %1\nG {bass} | "
         "%2\n"
@@ -139,7 +139,7 @@ def test_the_bass_tells_the_key(key: str, bass: str, expected: str) -> None:
         "X:1\nK:C\nV:1\nC | %1\nV:2\nz |\n%999999999999\n",
     ],
 )
-def test_broken_scores_are_unknown_or_read(score: str) -> None:
+def test_broken_scores_are_unknown_or_read(score):
     assert answer(score, "staff 0 from the top", "clef") == UNKNOWN
     assert len(answer(score, "measure 1", "highest pitch")) < 10
 
@@ -165,14 +165,14 @@ WORKS = default_works()[::27]
 
 
 @pytest.mark.parametrize("work", WORKS, ids=[work.name for work in WORKS])
-def test_the_reader_agrees_with_the_builder(work: Work) -> None:
+def test_the_reader_agrees_with_the_builder(work):
     """From the ABC, by music21's other parser and counting of its own: all of levels 1 and 2, and
     no wrong answer.
     """
     score = work.load()
     reading, abc = read(score), score_to_abc(score)
     assert len(read_score(abc).parts) == len(reading.voices)
-    known: Counter[bool] = Counter()
+    known = Counter()
     for kind in KINDS:
         question = next(kind.questions(reading, Random(1), {}), None)
         if question is None:

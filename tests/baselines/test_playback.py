@@ -2,16 +2,13 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import pytest
 from inspect_ai.model import (
-    ChatMessage,
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
-    Model,
     get_model,
 )
 
@@ -19,7 +16,7 @@ from music_evals.baselines.asking import BaselineError
 from music_evals.baselines.playback import FIRST_SEED, current_text
 
 
-def request(attempt: int = 1, **facts: Any) -> ChatMessageUser:
+def request(attempt=1, **facts):
     asks = {
         "benchmark": "lilybench_generation",
         "task": "generation",
@@ -31,7 +28,7 @@ def request(attempt: int = 1, **facts: Any) -> ChatMessageUser:
     )
 
 
-PROMPT: list[ChatMessage] = [ChatMessageSystem(content="You compose."), request()]
+PROMPT = [ChatMessageSystem(content="You compose."), request()]
 FILES = {
     "b/second.ly": '\\version "2.24.3"\n{ c\'2 }\n',
     "a.ly": '\\version "2.24.0"\n{ c\'1 }\n',
@@ -42,28 +39,26 @@ FILES = {
 needs_lilypond = pytest.mark.usefixtures("lilypond_runs")
 
 
-def filled(folder: Path, files: dict[str, str]) -> Path:
+def filled(folder, files):
     for name, text in files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     return folder
 
 
-def playback(folder: object) -> Model:
+def playback(folder):
     return get_model("baseline/playback", folder=folder, memoize=False)
 
 
-def answers(
-    model: Model, seeds: list[int | None], messages: list[ChatMessage] = PROMPT
-) -> list[str]:
-    async def ask() -> list[str]:
+def answers(model, seeds, messages=PROMPT):
+    async def ask():
         calls = [model.generate(messages, config=GenerateConfig(seed=seed)) for seed in seeds]
         return [output.completion for output in await asyncio.gather(*calls)]
 
     return asyncio.run(ask())
 
 
-def test_seeds_count_through_the_files_by_path(tmp_path: Path) -> None:
+def test_seeds_count_through_the_files_by_path(tmp_path):
     model = playback(str(filled(tmp_path, FILES)))
     first, second, third = (FILES[name] for name in ("a.ly", "b/second.ly", "b/third.ly"))
     shown = [
@@ -78,8 +73,8 @@ def test_seeds_count_through_the_files_by_path(tmp_path: Path) -> None:
 
 
 def test_without_seeds_calls_count_through_the_files_and_a_repair_is_the_same_again(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     model = playback(filled(tmp_path, FILES))
     found = answers(model, [None] * 4)
     assert [note for reply in found for note in ("c'1", "c'2", "c'4") if note in reply] == [
@@ -88,11 +83,11 @@ def test_without_seeds_calls_count_through_the_files_and_a_repair_is_the_same_ag
         "c'4",
         "c'1",
     ]
-    again: list[ChatMessage] = [*PROMPT, ChatMessageAssistant(content=found[0]), request(attempt=2)]
+    again = [*PROMPT, ChatMessageAssistant(content=found[0]), request(attempt=2)]
     assert answers(model, [None, FIRST_SEED + 1], again) == [found[0]] * 2
 
 
-def test_a_file_is_read_once_and_its_words_are_counted(tmp_path: Path) -> None:
+def test_a_file_is_read_once_and_its_words_are_counted(tmp_path):
     model = playback(filled(tmp_path, {"a.ly": "{ c'1 d'1 }"}))
     output = asyncio.run(model.generate(PROMPT, config=GenerateConfig(seed=FIRST_SEED)))
     assert output.usage is not None
@@ -117,7 +112,7 @@ def test_what_cannot_be_converted_stays_as_it_is(text: str, tmp_path: Path) -> N
     assert current_text(filled(tmp_path, {"a.ly": text}) / "a.ly") == text
 
 
-def test_wrong_folders_and_conversations_are_refused(tmp_path: Path) -> None:
+def test_wrong_folders_and_conversations_are_refused(tmp_path):
     for folder, message in [
         (None, "needs a folder with LilyPond files: -M folder=DIR"),
         (tmp_path / "none", "is no folder"),

@@ -2,20 +2,16 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from inspect_ai.model import (
-    ChatMessage,
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
     get_model,
 )
 
-from music_evals.baselines.asking import BaselineError, Request, read_conversation
+from music_evals.baselines.asking import BaselineError, read_conversation
 from music_evals.baselines.chance import commonest, guess
 from music_evals.baselines.muse import SOLVERS
 from music_evals.benchmarks import load
@@ -31,28 +27,26 @@ LETTERS = {
 }
 
 
-def conversation(text: str = "", **asks: Any) -> list[ChatMessage]:
+def conversation(text="", **asks):
     return [
         ChatMessageSystem(content="Good day."),
         ChatMessageUser(content=text, metadata={"asks": asks}),
     ]
 
 
-def reply(
-    model: str, messages: list[ChatMessage], seed: int | None = None, **arguments: Any
-) -> str:
+def reply(model, messages, seed=None, **arguments):
     asked = get_model(f"baseline/{model}", memoize=False, **arguments)
     return asyncio.run(asked.generate(messages, config=GenerateConfig(seed=seed))).completion
 
 
-def replies(answer: Callable[[Request], str], count: int, **asks: Any) -> Counter[str]:
+def replies(answer, count, **asks):
     return Counter(
         answer(read_conversation(conversation(f"question {number}", **asks)))
         for number in range(count)
     )
 
 
-def test_models_and_arguments_that_there_are_not() -> None:
+def test_models_and_arguments_that_there_are_not():
     for name, arguments, message in [
         ("player", {}, "baseline/chance, baseline/majority, baseline/reader, baseline/playback"),
         (
@@ -72,7 +66,7 @@ def test_models_and_arguments_that_there_are_not() -> None:
 
 
 @pytest.mark.parametrize("model", ["chance", "majority", "reader"])
-def test_other_conversations_are_refused(model: str) -> None:
+def test_other_conversations_are_refused(model):
     with pytest.raises(BaselineError, match="answer the tasks of music-evals only"):
         reply(model, [ChatMessageUser(content="Reply with one of A, B, C, D. Final Answer: X")])
 
@@ -92,9 +86,7 @@ def test_other_conversations_are_refused(model: str) -> None:
         *[("muse", "syncopation", "audio"), ("msu", "visual", "pages"), ("msu", "textual", None)],
     ],
 )
-def test_the_reader_names_what_it_cannot_read(
-    benchmark: str, task: str, notation: str | None
-) -> None:
+def test_the_reader_names_what_it_cannot_read(benchmark, task, notation):
     asked = conversation(
         benchmark=benchmark, task=task, answer_type="choice", answers=["A"], notation=notation
     )
@@ -105,7 +97,7 @@ def test_the_reader_names_what_it_cannot_read(
         reply("reader", asked)
 
 
-def test_chance_is_uniform() -> None:
+def test_chance_is_uniform():
     drawn = replies(guess, 400, **LETTERS, form="[[answer: $answer]]")
     assert set(drawn) == {f"[[answer: {letter}]]" for letter in "ABCD"}
     assert all(60 < count < 145 for count in drawn.values())
@@ -130,7 +122,7 @@ def test_chance_is_uniform() -> None:
         assert answer == "1. C\n2. No"
 
 
-def test_pieces_by_chance_differ_by_seed() -> None:
+def test_pieces_by_chance_differ_by_seed():
     asked = conversation(benchmark="lilybench_generation", task="generation", answer_type="piece")
     first, again, other = (reply("chance", asked, seed=seed) for seed in (1, 1, 2))
     assert first == again != other
@@ -142,7 +134,7 @@ def test_pieces_by_chance_differ_by_seed() -> None:
 
 
 @pytest.mark.parametrize("task", SOLVERS)
-def test_lines_that_are_made_up_are_decided(task: str) -> None:
+def test_lines_that_are_made_up_are_decided(task):
     solver = SOLVERS[task]
     identifiers = [
         f"Clip{number}" for number, _ in enumerate(next(iter(solver.examples.values())), 1)
@@ -159,7 +151,7 @@ def test_lines_that_are_made_up_are_decided(task: str) -> None:
         assert solver.solve(lines, identifiers).answer == answer
 
 
-def test_the_commonest_answer_is_given_in_the_form_asked_for() -> None:
+def test_the_commonest_answer_is_given_in_the_form_asked_for():
     assert set(replies(commonest, 3, **LETTERS, form="Final Answer: $answer", majority="C")) == {
         "Final Answer: C"
     }
@@ -174,7 +166,7 @@ def test_the_commonest_answer_is_given_in_the_form_asked_for() -> None:
         replies(commonest, 1, **LETTERS)
 
 
-def test_music_is_read_where_the_message_says_and_a_later_message_asks() -> None:
+def test_music_is_read_where_the_message_says_and_a_later_message_asks():
     text = "ticks_per_beat=480\n" + "".join(
         f"tick={tick} beat={tick // 480} {event} channel=0 note={pitch} velocity=80\n"
         for tick, event in ((0, "note_on"), (480, "note_off"))
@@ -190,7 +182,7 @@ def test_music_is_read_where_the_message_says_and_a_later_message_asks() -> None
     assert reply("reader", [*shown, question]) == "B"
 
 
-def test_the_wording_of_prompts_does_not_matter(tmp_path: Path) -> None:
+def test_the_wording_of_prompts_does_not_matter(tmp_path):
     for name, words in {
         "muse": (
             '[syncopation]\nstandalone = "Sag einen Buchstaben. $given"\nlogiclm = "Schreib auf: '

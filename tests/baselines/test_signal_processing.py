@@ -6,7 +6,6 @@ ceiling, and evidence that the answers are in the sound.
 
 import io
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise, product
 from statistics import fmean, median
@@ -20,7 +19,6 @@ import soundfile
 from scipy.optimize import nnls
 
 from music_evals.benchmarks import load
-from music_evals.datasets_builders.questions.media_questions import MediaQuestion
 from music_evals.datasets_builders.questions.nsynth_records import compose_labels
 from music_evals.datasets_builders.questions.rendered_clips import (
     LOWEST,
@@ -60,25 +58,25 @@ LEAST = {
 Samples = np.ndarray[Any, np.dtype[np.float32]]
 
 
-def samples_of(question: MediaQuestion) -> Samples:
+def samples_of(question):
     data, rate = soundfile.read(io.BytesIO(question.parts[0].content), dtype="float32")  # type: ignore[union-attr, arg-type]
     return librosa.resample(data, orig_sr=rate, target_sr=RATE)
 
 
-def pitch_of(samples: Samples) -> float:
+def pitch_of(samples):
     """The median of YIN over the louder half of the frames, as a MIDI number."""
     hz = librosa.yin(samples, fmin=60, fmax=1500, sr=RATE, hop_length=HOP)
     level = librosa.feature.rms(y=samples, hop_length=HOP)[0][: len(hz)]
     return float(librosa.hz_to_midi(median(hz[level >= np.median(level)])))
 
 
-def steps_of(samples: Samples) -> list[float]:
+def steps_of(samples):
     """The pitches of tones that begin each second."""
     seconds = [samples[at * RATE : round((at + 0.7) * RATE)] for at in range(len(samples) // RATE)]
     return [pitch_of(tone) for tone in seconds if np.abs(tone).max() > 0.01]
 
 
-def tone_times(samples: Samples) -> list[float]:
+def tone_times(samples):
     """When tones begin and end, by their level."""
     level = librosa.feature.rms(y=samples, frame_length=1024, hop_length=64)[0]
     is_on = np.diff(np.concatenate([[0], level > 0.1 * level.max(), [0]]))
@@ -87,7 +85,7 @@ def tone_times(samples: Samples) -> list[float]:
     return [time for start, end in pairs if end - start > 0.3 for time in (start, end)]
 
 
-def chord_of(samples: Samples, facts: dict[str, Any]) -> tuple[str, list[int]]:
+def chord_of(samples, facts):
     """The figure and the pitches whose harmonics leave least of the spectrum, fewer pitches first."""
     spectrum = np.abs(
         librosa.cqt(samples, sr=RATE, hop_length=HOP, fmin=librosa.midi_to_hz(36), n_bins=BINS)
@@ -103,14 +101,14 @@ def chord_of(samples: Samples, facts: dict[str, Any]) -> tuple[str, list[int]]:
     return answer, chords_of(figure or answer, root)[0]
 
 
-def _rest(seen: Samples, chord: Sequence[int]) -> float:
+def _rest(seen, chord):
     strengths, rest = nnls(np.stack([_harmonics(pitch) for pitch in chord], axis=1), seen)
     is_silent = strengths.min() < 0.12 * strengths.max()
     return float(rest / np.linalg.norm(seen) + 0.02 * len(chord) + 0.5 * is_silent)
 
 
 @cache
-def _harmonics(pitch: int) -> Samples:
+def _harmonics(pitch):
     template = np.zeros(BINS, dtype=np.float32)
     for harmonic in range(1, 11):
         place = round(pitch + 12 * np.log2(harmonic)) - 36
@@ -119,13 +117,13 @@ def _harmonics(pitch: int) -> Samples:
     return template
 
 
-def key_of(samples: Samples) -> str:
+def key_of(samples):
     """The scale that has most of the pitch classes, and the last chord's tonic."""
     chroma = librosa.feature.chroma_cqt(y=samples, sr=RATE)
     total, last = chroma.sum(axis=1), chroma[:, -len(chroma[0]) // 4 :].sum(axis=1)
     third = {"major": 4, "minor": 3}
 
-    def worth(pair: tuple[int, str]) -> float:
+    def worth(pair):
         tonic, mode = pair
         notes = [(tonic + step) % 12 for step in SCALES[mode]]
         triad = [(tonic + step) % 12 for step in (0, third[mode], 7)]
@@ -135,22 +133,22 @@ def key_of(samples: Samples) -> str:
     return f"{TONICS[tonic]} {mode}"
 
 
-def strokes_of(samples: Samples) -> list[float]:
+def strokes_of(samples):
     return list(librosa.onset.onset_detect(y=samples, sr=RATE, hop_length=HOP, units="time"))
 
 
-def words(numbers: Iterable[float]) -> str:
+def words(numbers):
     return " ".join(f"{number:g}" for number in numbers)
 
 
-def directions(pitches: Sequence[float]) -> str:
+def directions(pitches):
     return "; ".join("up" if second > first else "down" for first, second in pairwise(pitches))
 
 
-def hear(task: str, samples: Samples) -> str:
+def hear(task, samples):
     """The answer to a question of a task, in the form of a reference."""
     facts = load("pitchbench").table["stand_in"].get(task)
-    solvers: dict[str, Callable[[], str]] = {
+    solvers = {
         "A1": lambda: words([round(pitch_of(samples))]),
         "B5": lambda: words(tone_times(samples)),
         "C2": lambda: chord_of(samples, facts)[0],
@@ -167,7 +165,7 @@ def hear(task: str, samples: Samples) -> str:
     return solvers[task]()
 
 
-def score(question: MediaQuestion, answer: str) -> float:
+def score(question, answer):
     if question.answer_kind == "label":
         letter = ascii_uppercase[int(question.right or 0)]
         return judge_option(answer, question.options, letter, plain=plain_text).value  # type: ignore[arg-type]
@@ -176,12 +174,12 @@ def score(question: MediaQuestion, answer: str) -> float:
     return judge_typed(kind.write(answer), str(question.right), kind).value
 
 
-def timbre(samples: Samples) -> Samples:
+def timbre(samples):
     tone = samples[: int(0.7 * RATE)]
     return librosa.feature.mfcc(y=tone, sr=RATE, n_mfcc=20)[1:].mean(axis=1)
 
 
-def label_scores(name: str) -> list[float]:
+def label_scores(name):
     """The share of labels that are those of the most similar note of another seed."""
     learnt = [question for seed in range(2, 8) for question in compose_labels(seed, name)]
     places = [int(question.right or 0) for question in learnt]
@@ -194,9 +192,9 @@ def label_scores(name: str) -> list[float]:
     return values
 
 
-def ceilings(count: int) -> dict[str, list[float]]:
+def ceilings(count):
     """Score the answers to so many questions of each task."""
-    scores: dict[str, list[float]] = defaultdict(list)
+    scores = defaultdict(list)
     pitches = pitch_questions(SEED, count=count, formats=["midi"])
     for question in pitches:
         task = str(question.theme)
@@ -214,14 +212,14 @@ def ceilings(count: int) -> dict[str, list[float]]:
 
 
 @pytest.mark.slow
-def test_signal_processing_hears_the_answers() -> None:
+def test_signal_processing_hears_the_answers():
     scores = ceilings(12)
     assert scores.keys() == LEAST.keys()
     low = {task: fmean(values) for task, values in scores.items()}
     assert {task for task, value in low.items() if 100 * value < LEAST[task]} == set()
 
 
-def test_the_lowest_pitch_is_heard() -> None:
+def test_the_lowest_pitch_is_heard():
     questions = [*pitch_questions(SEED, ["A1"], 3, ["midi"])]
     assert [score(question, hear("A1", samples_of(question))) for question in questions] == [
         1,

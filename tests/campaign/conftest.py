@@ -6,10 +6,9 @@ tests/campaign``; see CONTRIBUTING.md.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
@@ -27,7 +26,7 @@ class Tally:
     failures: list[str] = field(default_factory=list)
 
     @contextmanager
-    def case(self, name: object) -> Iterator[None]:
+    def case(self, name):
         """Count a case; an exception or a false assertion in it is noted, and the next case is
         tried.
         """
@@ -42,11 +41,11 @@ Counting = Callable[[str], AbstractContextManager[Tally]]
 
 
 @pytest.fixture
-def counting(record_property: Callable[[str, object], None]) -> Counting:
+def counting(record_property):
     """Count the cases of a kind, which the table names; the test fails if any of them did."""
 
     @contextmanager
-    def count(what: str) -> Iterator[Tally]:
+    def count(what):
         tally = Tally()
         yield tally
         record_property("campaign", (what, tally.tried, len(tally.failures)))
@@ -60,13 +59,13 @@ def counting(record_property: Callable[[str, object], None]) -> Counting:
 
 
 @pytest.fixture(scope="session")
-def full() -> bool:
+def full():
     """Whether all of the campaign runs, and not the part that runs with the other tests."""
     return os.environ.get("CAMPAIGN") == "full"
 
 
 @pytest.fixture(scope="session")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def logs(tmp_path_factory):
     """A folder with a small log."""
     folder = tmp_path_factory.mktemp("campaign") / "logs"
     run(chord_quality(modality="midi"), folder, limit=4)

@@ -3,11 +3,8 @@ sample alone.
 """
 
 import json
-from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
@@ -18,7 +15,6 @@ from music_evals.evals import ziqi
 from music_evals.evals.registry import MODULES
 from music_evals.reports.records import read_records
 from tests import lilybench_dataset
-from tests.campaign.conftest import Counting
 from tests.harness import samples
 from tests.msu_dataset import write_small
 
@@ -27,7 +23,7 @@ CALL = {
     "type": "function",
     "function": {"name": "f", "arguments": '{"a": ' + "9" * 5000 + "}"},
 }
-MALFORMED: dict[str, Any] = {
+MALFORMED = {
     "no choices": {"choices": None},
     "no model": {"model": None},
     "empty choices": {"choices": []},
@@ -86,7 +82,7 @@ class Server(ThreadingHTTPServer):
 
     request_queue_size = 200
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
         self.left: dict[str, tuple[str, int]] = {}
 
@@ -94,10 +90,10 @@ class Server(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     server: Server
 
-    def do_POST(self) -> None:
+    def do_POST(self):
         request = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        message: dict[str, Any] = {"role": "assistant", "content": "Final Answer: A"}
-        answer: dict[str, Any] = {
+        message = {"role": "assistant", "content": "Final Answer: A"}
+        answer = {
             "id": "x",
             "object": "chat.completion",
             "created": 1,
@@ -120,12 +116,12 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: object) -> None: ...
+    def log_message(self, *_): ...
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    async def no_pause(_: float) -> None: ...
+def server(monkeypatch):
+    async def no_pause(_): ...
 
     monkeypatch.setattr("inspect_ai.model._retry._sleep", no_pause)
     with Server() as http:
@@ -141,9 +137,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     [([*MALFORMED], 1), (STUBBORN, 100)],
     ids=["once", "always"],
 )
-def test_a_malformed_answer_ends_no_run(
-    server: Server, counting: Counting, tmp_path: Path, full: bool, kinds: Sequence[str], times: int
-) -> None:
+def test_a_malformed_answer_ends_no_run(server, counting, tmp_path, full, kinds, times):
     if kinds == STUBBORN and not full:
         pytest.skip("with CAMPAIGN=full")
     task = ziqi.comprehension()
@@ -174,7 +168,7 @@ def test_a_malformed_answer_ends_no_run(
     assert (run["errors"], run["n"]) == (failed, LIMIT - failed)
 
 
-def test_no_benchmark_is_ended(server: Server, counting: Counting, tmp_path: Path) -> None:
+def test_no_benchmark_is_ended(server, counting, tmp_path):
     data = {
         "msu": write_small(tmp_path / "msu"),
         "lilybench": lilybench_dataset.write_small(tmp_path / "lilybench"),

@@ -5,15 +5,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from random import Random
 
 import pytest
 from inspect_ai.log import list_eval_logs, read_eval_log
-
-from tests.campaign.conftest import Counting
 
 PROGRAM = [sys.executable, "-c", "from music_evals.commands.main import app; app()"]
 RUNS = {
@@ -31,7 +27,7 @@ RUNS = {
 }
 
 
-def killed(command: Sequence[str], seconds: float) -> None:
+def killed(command, seconds):
     """Start a command and kill it, with all that it started, after so many seconds."""
     process = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
@@ -43,7 +39,7 @@ def killed(command: Sequence[str], seconds: float) -> None:
     process.wait()
 
 
-def ended(command: Sequence[str]) -> float:
+def ended(command):
     """Run a command to its end, and say how many seconds it took."""
     begun = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True)
@@ -52,7 +48,7 @@ def ended(command: Sequence[str]) -> float:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_runs(name: str, tmp_path: Path, counting: Counting, full: bool) -> None:
+def test_runs(name, tmp_path, counting, full):
     if not full:
         pytest.skip("with CAMPAIGN=full; tests/commands/test_run.py kills a grid")
     command = [*PROGRAM, *RUNS[name], "--limit", "12", "--display", "none", "--log-dir"]

@@ -2,15 +2,12 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
 from music_evals.evals.lilybench_generation import generation
 from music_evals.notation.lilypond.writing import compile_reply
-from tests.campaign.conftest import Counting
 from tests.generation_dataset import make_dataset
 from tests.harness import run, samples
 
@@ -19,7 +16,7 @@ LONG = SHORT.replace("300", "3000")  # some 2.5 s of CPU time
 
 
 @pytest.fixture
-def busy() -> Iterator[None]:
+def busy():
     """Four processes that do nothing but work."""
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
     yield
@@ -32,9 +29,7 @@ def busy() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("tasks", "pieces", "piece"), [(1, 4, LONG), (8, 4, LONG), (1, 200, SHORT)]
 )
-def test_scores_are_the_same(
-    tasks: int, pieces: int, piece: str, tmp_path: Path, counting: Counting, full: bool
-) -> None:
+def test_scores_are_the_same(tasks, pieces, piece, tmp_path, counting, full):
     if not full:
         pytest.skip("with CAMPAIGN=full")
     from inspect_ai.model import get_model

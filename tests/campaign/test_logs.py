@@ -9,11 +9,9 @@ import random
 import shutil
 import unicodedata
 import zipfile
-from collections.abc import Callable, Iterator
 from copy import deepcopy
 from math import inf, nan
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 from xml.sax.saxutils import escape
 
@@ -41,7 +39,7 @@ HOSTILE = (
     "<b>&|`*_",
     "x\n# y\r",
 )
-VALUES: tuple[Any, ...] = (
+VALUES = (
     *(
         None,
         "",
@@ -87,7 +85,7 @@ METADATA = (
 )
 
 
-def questions(folder: Path, model: str) -> Path:
+def questions(folder, model):
     """A log of questions of ZIQI-Eval: two right answers of four."""
     params = {"shots": "five", "protocol": "paper", "themes": "female music", "seed": 3}
     return write_log(
@@ -96,7 +94,7 @@ def questions(folder: Path, model: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def bases(tmp_path_factory: pytest.TempPathFactory, full: bool) -> list[Path]:
+def bases(tmp_path_factory, full):
     """Logs that are mutated; the first ones are made, those that a baseline wrote take longer."""
     folder = tmp_path_factory.mktemp("bases")
     made = [questions(folder / "ziqi", "odd/model")]
@@ -110,7 +108,7 @@ def bases(tmp_path_factory: pytest.TempPathFactory, full: bool) -> list[Path]:
     return made
 
 
-def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def places(value, at=()):
     """Where there is a value within others."""
     inner = (
         value.items()
@@ -124,7 +122,7 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(one, (*at, key))
 
 
-def changed(content: Any, draw: random.Random) -> str:
+def changed(content, draw):
     """Change a value or several, and say which."""
     said = []
     for _ in range(draw.choice((1, 1, 1, 2, 5))):
@@ -158,7 +156,7 @@ def changed(content: Any, draw: random.Random) -> str:
     return "; ".join(said)
 
 
-def rewritten(old: Path, new: Path, change: Callable[[dict[str, bytes]], str]) -> str:
+def rewritten(old, new, change):
     """Write a log again with its entries changed."""
     if old.suffix == ".json":
         entries = {ENTRIES[0]: old.read_bytes()}
@@ -176,11 +174,11 @@ def rewritten(old: Path, new: Path, change: Callable[[dict[str, bytes]], str]) -
     return said
 
 
-def with_values(old: Path, new: Path, draw: random.Random) -> str:
+def with_values(old, new, draw):
     """Change values of the header, or of the summaries of samples."""
     name = draw.choice((*ENTRIES[:1] * 4, *ENTRIES))
 
-    def change(entries: dict[str, bytes]) -> str:
+    def change(entries):
         content = json.loads(entries.get(name, entries[ENTRIES[0]]))
         said = changed(content, draw) if content else ""
         entries[name] = json.dumps(content).encode()
@@ -189,10 +187,10 @@ def with_values(old: Path, new: Path, draw: random.Random) -> str:
     return rewritten(old, new, change)
 
 
-def with_entries(old: Path, new: Path, draw: random.Random) -> str:
+def with_entries(old, new, draw):
     """Damage a whole entry."""
 
-    def change(entries: dict[str, bytes]) -> str:
+    def change(entries):
         name = draw.choice([*entries])
         data = entries.pop(name)
         kind = draw.choice(("drop", "half", "junk", "spaces", "nested", "list", "bytes"))
@@ -212,7 +210,7 @@ def with_entries(old: Path, new: Path, draw: random.Random) -> str:
     return rewritten(old, new, change)
 
 
-def with_bytes(old: Path, new: Path, draw: random.Random) -> str:
+def with_bytes(old, new, draw):
     """Damage the file."""
     data = old.read_bytes()
     at = draw.randrange(len(data))
@@ -227,7 +225,7 @@ def with_bytes(old: Path, new: Path, draw: random.Random) -> str:
     return f"{kind} at {at}"
 
 
-def case(number: int, bases: list[Path], folder: Path) -> tuple[Path, str]:
+def case(number, bases, folder):
     """Write an odd log, by its number."""
     draw = random.Random(number)
     base, how = draw.choice(bases), draw.choice((*[with_values] * 8, with_entries, with_bytes))
@@ -237,16 +235,16 @@ def case(number: int, bases: list[Path], folder: Path) -> tuple[Path, str]:
     return path, f"{base.stem[:20]}: {how(base, path, draw)}"
 
 
-def rows(path: Path) -> list[dict[str, str]]:
+def rows(path):
     with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
-def texts_of(figure: Figure) -> str:
+def texts_of(figure):
     return escape(" ".join(text.get_text() for text in figure.findobj(Text)))
 
 
-def report_of(folder: Path, out: Path) -> tuple[str, dict[str, str]]:
+def report_of(folder, out):
     """What the command shows of a folder of logs; and what it says of each log: why it is not used,
     or that it is.
     """

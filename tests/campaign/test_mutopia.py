@@ -4,42 +4,39 @@ its reason.
 
 import random
 import re
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
 
 from music_evals.datasets_builders.dataset_io import refusals
 from music_evals.datasets_builders.lilybench.mutopia import find_pieces, read_pieces
 from music_evals.datasets_builders.lilybench.strict.survey import survey
-from tests.campaign.conftest import Counting
 
-MUTOPIA: Final = Path(__file__).parents[3] / "shared/data/mutopia/ftp"
-PIECE: Final = r"""\version "2.14.0"
+MUTOPIA = Path(__file__).parents[3] / "shared/data/mutopia/ftp"
+PIECE = r"""\version "2.14.0"
 \header { title = "Air" mutopiacomposer = "BachJS" }
 melody = \relative c' { \key g \major \time 3/4 \partial 4 d4 | g2. ~ | g2 \times 2/3 { a8 b c } | }
 %% Größe
 \score { \new Staff << \melody \addlyrics { la la } >> \layout { } \midi { } }
 """
-IN_CI: Final = ("none", "empty blocks", "cut", "empty", "odd version", "UTF-16")
+IN_CI = ("none", "empty blocks", "cut", "empty", "odd version", "UTF-16")
 
 
-def _brace(text: str, draw: random.Random) -> str:
+def _brace(text, draw):
     places = [found.start() for found in re.finditer("[{}]", text)] or [0]
     place = draw.choice(places)
     return text[:place] + text[place + 1 :]
 
 
-def _cut(text: str, draw: random.Random) -> str:
+def _cut(text, draw):
     return text[: draw.randrange(len(text) + 1)]
 
 
-def _long_line(text: str, draw: random.Random) -> str:
+def _long_line(text, draw):
     line = draw.choice(["%% %s", 'x = "%s"', "z = { %s }"]) % (("c" * 99 + " ") * 10_000)
     return f"{text}\n{line}\n"
 
 
-def _inside(what: bytes) -> Callable[[str, random.Random], bytes]:
-    def damaged(text: str, draw: random.Random) -> bytes:
+def _inside(what):
+    def damaged(text, draw):
         content = text.encode(errors="replace")
         place = draw.randrange(len(content) + 1)
         return content[:place] + what + content[place:]
@@ -47,11 +44,11 @@ def _inside(what: bytes) -> Callable[[str, random.Random], bytes]:
     return damaged
 
 
-def _odd_version(text: str, draw: random.Random) -> str:
+def _odd_version(text, draw):
     return re.sub(r"(\\version\s*)\"[^\"]*\"", draw.choice([r'\1"2"', r"\1#(f)", r"\1"]), text)
 
 
-DAMAGES: Final[Mapping[str, Callable[[str, random.Random], str | bytes]]] = {
+DAMAGES = {
     "none": lambda text, _: text,
     "empty blocks": lambda text, _: re.sub(
         r"(\\(?:header|score|paper|layout|midi)\s*)\{[^{}]*\}", r"\1{ }", text
@@ -74,7 +71,7 @@ DAMAGES: Final[Mapping[str, Callable[[str, random.Random], str | bytes]]] = {
 }
 
 
-def sources(full: bool, draw: random.Random) -> list[tuple[str, str]]:
+def sources(full, draw):
     """Texts of pieces by name: pieces of Mutopia in the whole campaign if they are at hand, else
     one of our own.
     """
@@ -86,7 +83,7 @@ def sources(full: bool, draw: random.Random) -> list[tuple[str, str]]:
     ]
 
 
-def test_no_damaged_piece_ends_a_build(tmp_path: Path, counting: Counting, full: bool) -> None:
+def test_no_damaged_piece_ends_a_build(tmp_path, counting, full):
     draw = random.Random(0)
     names = []
     for damage in DAMAGES if full else IN_CI:
@@ -98,7 +95,7 @@ def test_no_damaged_piece_ends_a_build(tmp_path: Path, counting: Counting, full:
                 damaged.encode(errors="replace") if isinstance(damaged, str) else damaged
             )
             names.append(path.parent.relative_to(tmp_path).as_posix())
-    steps: list[tuple[str, int]] = []
+    steps = []
     pieces, left_out = read_pieces(tmp_path, on_piece=lambda *step: steps.append(step))
     surveyed = {}
     with counting("damaged pieces of Mutopia") as tally:

@@ -6,23 +6,20 @@ import asyncio
 import csv
 import json
 import random
-from collections.abc import Callable
 from pathlib import Path
-from typing import Final
 from unittest.mock import patch
 
 import pytest
 
 from music_evals.notation.lilypond.compiler import Compiled
 from music_evals.scorers.readers.votes import read_vote
-from tests.campaign.conftest import Counting
 from tests.notation.scores.test_reading import midi
 from tests.scorers.every_scorer import CASES, PIECE
 
 IN_CI, IN_FULL = 640, 24_000
 LONG, LONGEST = 200_000, 5_000_000
-DATA: Final = Path(__file__).parents[1] / "scorers/readers/data"
-NASTY: Final = (
+DATA = Path(__file__).parents[1] / "scorers/readers/data"
+NASTY = (
     *(
         "\0",
         "\x1b[31m",
@@ -99,7 +96,7 @@ COMPILED = Compiled(
 )
 
 
-def corpus() -> list[str]:
+def corpus():
     """Replies as models write them: the cells of the readers' own tests, and a piece."""
     cells = [
         cell
@@ -111,7 +108,7 @@ def corpus() -> list[str]:
     return [*cells, PIECE, f"Here it is:\n```lilypond\n{PIECE}\n```"]
 
 
-def made(rng: random.Random, real: list[str]) -> str:
+def made(rng, real):
     """A reply, spoilt in up to four ways; one in some hundred is very long."""
     text = rng.choice(real)
     for _ in range(rng.randint(0, 4)):
@@ -125,9 +122,9 @@ def made(rng: random.Random, real: list[str]) -> str:
     return text
 
 
-def spoilt(text: str, rng: random.Random, real: list[str]) -> str:
+def spoilt(text, rng, real):
     place, nasty, other = rng.randint(0, len(text)), rng.choice(NASTY), rng.choice(real)
-    ways: tuple[Callable[[], str], ...] = (
+    ways = (
         lambda: text[:place] + nasty + text[place:],
         lambda: text[:place] + nasty * rng.randint(2, 300) + text[place:],
         lambda: text[:place],
@@ -148,18 +145,18 @@ def spoilt(text: str, rng: random.Random, real: list[str]) -> str:
     return rng.choice(ways)()
 
 
-def is_valid(value: object) -> bool:
+def is_valid(value):
     if isinstance(value, str):
         return value in "CIN"
     assert isinstance(value, int | float)
     return 0 <= value <= 1
 
 
-def test_every_reply_gets_a_valid_score(counting: Counting, full: bool) -> None:
+def test_every_reply_gets_a_valid_score(counting, full):
     rng, real = random.Random(16), corpus()
     names = list(CASES)
 
-    async def campaign() -> None:
+    async def campaign():
         for number in range(IN_FULL if full else IN_CI):
             name, reply = names[number % len(names)], made(rng, real)
             with tally.case((name, number, reply[:200])):
@@ -176,7 +173,7 @@ def test_every_reply_gets_a_valid_score(counting: Counting, full: bool) -> None:
         asyncio.run(campaign())
 
 
-def test_every_reply_of_a_judge_is_a_vote_or_none(counting: Counting, full: bool) -> None:
+def test_every_reply_of_a_judge_is_a_vote_or_none(counting, full):
     rng, real = random.Random(17), corpus()
     with counting("replies of judges") as tally:
         for number in range(4_000 if full else 60):
@@ -185,7 +182,7 @@ def test_every_reply_of_a_judge_is_a_vote_or_none(counting: Counting, full: bool
                 assert read_vote(reply) in (0, 1, None)
 
 
-def test_replies_that_lilypond_gets(counting: Counting, full: bool) -> None:
+def test_replies_that_lilypond_gets(counting, full):
     pytest.importorskip(
         "lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'"
     )

@@ -6,13 +6,12 @@ The checksums are right, as in a dataset on the Hub that somebody made so.
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import inf, nan
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,7 +23,6 @@ from music_evals.datasets_builders.dataset_io import DatasetError, file_sha256
 from music_evals.datasets_builders.dataset_io.provenance import data_file
 from music_evals.evals import lilybench, lilybench_generation, msu, muse, musictheorybench, ziqi
 from music_evals.evals.shared.parameters import ParameterError
-from tests.campaign.conftest import Counting
 from tests.commands.cli import run as command
 from tests.fake_hub import write_small
 from tests.generation_dataset import make_dataset as write_generation
@@ -45,7 +43,7 @@ class Target:
     task: Callable[..., Task]
 
     @property
-    def path(self) -> str:
+    def path(self):
         return data_file(self.config, self.split)
 
 
@@ -67,7 +65,7 @@ TARGETS = [
     Target(GENERATION, "music21-test", "reference", lilybench_generation.generation),
 ]
 LONG = "x" * 3_000_000
-VALUES: Mapping[str, list[Any]] = {
+VALUES = {
     "string": [
         None,
         "",
@@ -91,11 +89,11 @@ VALUES: Mapping[str, list[Any]] = {
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+def folders(tmp_path_factory):
     """Return a dataset folder, written at the first call."""
     root = tmp_path_factory.mktemp("datasets")
 
-    def folder(name: str) -> Path:
+    def folder(name):
         if not (root / name).exists():
             write_generation(root / name) if name == GENERATION else write_small(name, root / name)
         return root / name
@@ -103,14 +101,14 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return folder
 
 
-def hostile_cells() -> Iterator[tuple[Target, str, Any]]:
+def hostile_cells():
     for target in TARGETS:
         for field in builder(target.dataset).BENCHMARK.features[target.config].arrow_schema:
             for value in VALUES.get(str(field.type), [None]):
                 yield target, field.name, value
 
 
-def replace_value(folder: Path, target: Target, column: str, value: Any) -> str:
+def replace_value(folder, target, column, value):
     """Put a value into the first row, make the provenance fit, and return the row's id."""
     table = pq.read_table(folder / target.path, partitioning=None)
     values = [value, *table[column].to_pylist()[1:]]
@@ -121,13 +119,13 @@ def replace_value(folder: Path, target: Target, column: str, value: Any) -> str:
     return str(table[0][0].as_py())
 
 
-def sign(folder: Path, path: str) -> None:
+def sign(folder, path):
     provenance = json.loads((folder / "provenance.json").read_text())
     provenance["files"][path] = file_sha256(folder / path)
     (folder / "provenance.json").write_text(json.dumps(provenance))
 
 
-def check_refusal(error: ValueError, *names: str) -> None:
+def check_refusal(error, *names):
     """Check that an error is one for a user: it names the thing, and shows a terminal nothing that
     it should not.
     """
@@ -139,9 +137,7 @@ def check_refusal(error: ValueError, *names: str) -> None:
         assert name in message, message
 
 
-def test_rows_are_asked_or_refused_by_id(
-    counting: Counting, full: bool, folders: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_rows_are_asked_or_refused_by_id(counting, full, folders, tmp_path):
     cells = list(hostile_cells())
     with counting("datasets: hostile values") as tally:
         for number, (target, column, value) in enumerate(
@@ -171,9 +167,7 @@ def test_rows_are_asked_or_refused_by_id(
                         assert len(samples(log)) == min(2, len(task.dataset))
 
 
-def test_damaged_bytes(
-    counting: Counting, full: bool, folders: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_damaged_bytes(counting, full, folders, tmp_path):
     """A Parquet file with some of its bytes changed, which its provenance names as it is."""
     random, target = Random(SEED), TARGETS[0]
     with counting("datasets: Parquet with changed bytes") as tally:
@@ -193,7 +187,7 @@ def test_damaged_bytes(
                     check_refusal(error, "comprehension")
 
 
-def test_the_command_shows_one_message(folders: Callable[[str], Path], tmp_path: Path) -> None:
+def test_the_command_shows_one_message(folders, tmp_path):
     folder = Path(shutil.copytree(folders("musictheorybench"), tmp_path / "data"))
     key = replace_value(folder, TARGETS[1], "question", None)
     options = (

@@ -1,14 +1,12 @@
 """Attacks out of LilyPond's sandbox, with a canary to be read or changed and keys of APIs in the environment."""
 
 import uuid
-from pathlib import Path
 from random import Random
 
 import pytest
 
-from music_evals.notation.lilypond.compiler import Compiled, compile_texts
+from music_evals.notation.lilypond.compiler import compile_texts
 from music_evals.notation.lilypond.sandbox import Confinement, Limits, runner
-from tests.campaign.conftest import Counting
 from tests.notation.lilypond.sandbox.test_hostile import GOOD
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY")
@@ -71,7 +69,7 @@ WITHOUT_PLACE = (
 PLACES = ("{folder}/canary.txt", "{folder}/../canary.txt", "/proc/self/root{folder}/canary.txt")
 
 
-def attacks(folder: Path) -> list[str]:
+def attacks(folder):
     places = [
         place.format(folder=folder) for place in (*PLACES, "../" * 12 + "{folder}/canary.txt")
     ]
@@ -80,7 +78,7 @@ def attacks(folder: Path) -> list[str]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """A folder with a canary, whose text is that of the keys as well."""
     secret = f"canary-{uuid.uuid4().hex}"
     for key in KEYS:
@@ -92,7 +90,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return inner
 
 
-def snapshot(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+def snapshot(folder):
     return {
         str(path): (
             path.lstat().st_mode,
@@ -103,19 +101,19 @@ def snapshot(folder: Path) -> dict[str, tuple[int, int, bytes]]:
     }
 
 
-def leaks(compiled: Compiled, secret: str) -> bool:
+def leaks(compiled, secret):
     everything = [compiled.messages.encode(), *compiled.midi, *compiled.files.values()]
     return any(secret.encode() in content for content in everything)
 
 
 @pytest.mark.parametrize("confinement", Confinement)
 def test_attacks(
-    confinement: Confinement,
-    folder: Path,
-    counting: Counting,
-    full: bool,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    confinement,
+    folder,
+    counting,
+    full,
+    monkeypatch,
+):
     if why := runner.why_unavailable(confinement):
         pytest.skip(why)
     monkeypatch.setattr(runner, "available_confinement", lambda: confinement)

@@ -5,7 +5,6 @@ come to no harm.
 import io
 import random
 import zipfile
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from music_evals.datasets_builders.msu.computed import build_own
 from music_evals.datasets_builders.msu.works import Work
 from music_evals.notation.scores.preparing import ScoreError
 from music_evals.notation.subprocesses import Allowance, LimitError, map_in_subprocess
-from tests.campaign.conftest import Counting
 from tests.notation.midi.midi_files import saved
 from tests.notation.scores.test_reading import GOOD, LAUGHS, NOTE, OUTSIDE, XML, midi, mxl
 
@@ -23,27 +21,27 @@ TUNE = Path(__file__).parents[1] / "notation/abc/study.abc"
 IN_CI = 12
 
 
-def xml(attributes: str = "", inside: str = "", notes: int = 1) -> bytes:
+def xml(attributes="", inside="", notes=1):
     music = XML.format(doctype="", note=NOTE.format(4) * notes + inside)
     return music.replace("</attributes>", f"{attributes}</attributes>").encode()
 
 
-def abc(music: str, header: str = "") -> bytes:
+def abc(music, header=""):
     return f"X:1\nL:1/4\nM:4/4\n{header}K:C\n{music}\n".encode()
 
 
-def kern(line: str, head: str = "*M4/4") -> bytes:
+def kern(line, head="*M4/4"):
     return f"**kern\n{head}\n=1\n{line}\n==\n*-\n".encode()
 
 
-def metre(numerator: int, denominator: int) -> bytes:
+def metre(numerator, denominator):
     signature = mido.MetaMessage("time_signature", numerator=numerator, denominator=denominator)
     return saved(
         [signature, mido.Message("note_on", note=60), mido.Message("note_off", note=60, time=480)]
     )
 
 
-def zipped(members: dict[str, bytes]) -> bytes:
+def zipped(members):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -51,7 +49,7 @@ def zipped(members: dict[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def files() -> Iterator[tuple[str, bytes]]:
+def files():
     """Files by name, the worst first."""
     huge, dozen = "9" * 9, "9" * 12
     yield "beats.xml", xml(f"<time><beats>{huge}</beats><beat-type>4</beat-type></time>")
@@ -176,7 +174,7 @@ def files() -> Iterator[tuple[str, bytes]]:
     yield "random.mid", b"MThd" + random.Random(1).randbytes(2_000)
 
 
-def load(work: Work) -> str:
+def load(work):
     """The name of a score, or the reason why it is none."""
     try:
         work.load()
@@ -185,9 +183,7 @@ def load(work: Work) -> str:
     return work.name
 
 
-def test_no_score_file_ends_a_build_or_holds_it(
-    tmp_path: Path, counting: Counting, full: bool
-) -> None:
+def test_no_score_file_ends_a_build_or_holds_it(tmp_path, counting, full):
     made = dict(files()) if full else dict(islice(files(), IN_CI))
     for name, content in made.items():
         (tmp_path / name).write_bytes(content)

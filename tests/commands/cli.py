@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 from music_evals.commands.main import app
 
 
-def run(*arguments: object, columns: int = 300) -> tuple[int, str]:
+def run(*arguments, columns=300):
     """Exit status and output of a command, which may end in an error of its own but not in a
     traceback.
     """
@@ -15,7 +15,7 @@ def run(*arguments: object, columns: int = 300) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def lines_of_table(output: str) -> list[list[str]]:
+def lines_of_table(output):
     """The cells of the lines between vertical bars, and an empty one at either end."""
     return [
         [cell.strip() for cell in line.split("│")]

@@ -2,20 +2,19 @@
 
 import json
 import os
-from pathlib import Path
 
 import pytest
 
 from music_evals.datasets_builders.questions.question_rows import write_question_rows
 from tests.commands.cli import lines_of_table, run
 from tests.datasets_builders.questions.test_floors import rows
-from tests.ziqi_source import Fields, write_source
+from tests.ziqi_source import write_source
 
 pytestmark = pytest.mark.usefixtures("no_audits")
 SMALL = ["--syncopation", "2", "--transposition", "2", "--chord-quality", "4"]
 
 
-def test_build_writes_a_dataset_and_shows_what_is_in_it(tmp_path: Path) -> None:
+def test_build_writes_a_dataset_and_shows_what_is_in_it(tmp_path):
     assert run("--version")[1].startswith("music-evals 0.")
     code, output = run("build", "muse", "--out", tmp_path / "out", "--seed", "9", *SMALL)
     assert code == 0, output
@@ -29,7 +28,7 @@ def test_build_writes_a_dataset_and_shows_what_is_in_it(tmp_path: Path) -> None:
         assert f"{config}: {number} rows in test, {number} rows in fewshot" in output
 
 
-def test_an_audit_shows_what_guessers_get_and_the_stated_floor(tmp_path: Path) -> None:
+def test_an_audit_shows_what_guessers_get_and_the_stated_floor(tmp_path):
     command = ("build", "ziqi", "--out", tmp_path / "out", "--audit")
     code, output = run(*command, "--source", write_source(tmp_path / "source"))
     assert code == 0, output
@@ -40,7 +39,7 @@ def test_an_audit_shows_what_guessers_get_and_the_stated_floor(tmp_path: Path) -
     assert (code, "--out: a folder to write is needed" in output) == (2, True)
 
 
-def test_an_audit_ends_with_status_1_above_the_stated_floor(tmp_path: Path) -> None:
+def test_an_audit_ends_with_status_1_above_the_stated_floor(tmp_path):
     questions = {"knowledge": {"test": rows(60, "long", leaky=True)}}
     write_question_rows("musictheorybench", "1.0", questions, tmp_path / "bank", source="generated")
     command = ("build", "musictheorybench", "--audit", "--out", tmp_path / "bank")
@@ -52,7 +51,7 @@ def test_an_audit_ends_with_status_1_above_the_stated_floor(tmp_path: Path) -> N
     assert (code, shown["longest"]) == (1, ["25.0%", "yes"]), output
 
 
-def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
+def test_existing_dataset_is_replaced_only_when_told(tmp_path):
     command = ("build", "ziqi", "--out", tmp_path / "out", "--source")
     assert run(*command, write_source(tmp_path / "small", test_rows=1))[0] == 0
     before = (tmp_path / "out" / "provenance.json").read_text()
@@ -90,9 +89,7 @@ def test_existing_dataset_is_replaced_only_when_told(tmp_path: Path) -> None:
         (["ziqi", "--theory", "0", "--continuation", "0"], 1, "theory and continuation are both 0"),
     ],
 )
-def test_bad_input_is_one_clear_error(
-    tmp_path: Path, arguments: list[str], code: int, message: str
-) -> None:
+def test_bad_input_is_one_clear_error(tmp_path, arguments, code, message):
     status, output = run("build", *arguments, "--out", tmp_path / "out")
     assert status == code
     assert message in output
@@ -100,9 +97,7 @@ def test_bad_input_is_one_clear_error(
 
 
 @pytest.mark.parametrize("name", ["msu", "mmau", "musictheorybench"])
-def test_a_hub_that_cannot_be_reached_is_one_line(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hub_that_cannot_be_reached_is_one_line(name, tmp_path, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path / "cache"))
@@ -113,8 +108,8 @@ def test_a_hub_that_cannot_be_reached_is_one_line(
     assert not (tmp_path / "out").exists()
 
 
-def test_ziqi_from_a_source_reports_what_is_odd(tmp_path: Path) -> None:
-    def edit(split: str, theme: str, rows: list[Fields]) -> None:
+def test_ziqi_from_a_source_reports_what_is_odd(tmp_path):
+    def edit(split, theme, rows):
         if (split, theme) == ("test", "female_music"):
             rows[2][1:6] = rows[1][1:6]
             rows[4][6] = "X"

@@ -1,8 +1,5 @@
 """`music-evals check`: exit statuses on made logs, and the line for each score that fell."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from tests.commands.cli import run
@@ -12,13 +9,13 @@ RIGHT = 80  # of 100 in the base
 
 
 @pytest.fixture
-def base(tmp_path: Path) -> Path:
+def base(tmp_path):
     folder = tmp_path / "base"
     write_log(folder, "C" * RIGHT + "I" * (100 - RIGHT))
     return folder
 
 
-def log(folder: Path, right: int, **changes: Any) -> Path:
+def log(folder, right, **changes):
     write_log(folder, "C" * right + "I" * (100 - right), **changes)
     return folder
 
@@ -38,9 +35,7 @@ def log(folder: Path, right: int, **changes: Any) -> Path:
         (60, 40, 0),
     ],
 )
-def test_a_score_fell_or_did_not_or_nobody_can_tell(
-    right: int, max_drop: float, status: int, base: Path, tmp_path: Path
-) -> None:
+def test_a_score_fell_or_did_not_or_nobody_can_tell(right, max_drop, status, base, tmp_path):
     new = log(tmp_path / "new", right, model="hf//checkpoints/2")
     code, output = run("check", new, "--against", base, "--max-drop", max_drop)
     assert code == status, output
@@ -62,16 +57,14 @@ def test_a_score_fell_or_did_not_or_nobody_can_tell(
         (80, 0, "no number of questions would tell"),
     ],
 )
-def test_it_says_how_many_questions_would_do(
-    right: int, max_drop: float, says: str, base: Path, tmp_path: Path
-) -> None:
+def test_it_says_how_many_questions_would_do(right, max_drop, says, base, tmp_path):
     new = log(tmp_path / "new", right)
     code, output = run("check", new, "--against", base, "--max-drop", max_drop)
     assert code == 3
     assert says in output
 
 
-def test_collapse_of_the_new_run_is_said(base: Path, tmp_path: Path) -> None:
+def test_collapse_of_the_new_run_is_said(base, tmp_path):
     keys = [{"key": "ABCD"[number % 4]} for number in range(100)]
     new = log(tmp_path / "new", 80, scores=keys, answers=["C"] * 100)
     code, output = run("check", new, "--against", base, "--max-drop", 4)
@@ -79,7 +72,7 @@ def test_collapse_of_the_new_run_is_said(base: Path, tmp_path: Path) -> None:
     assert "100% of the answers are C; the commonest key is A, 25%" in output
 
 
-def test_each_task_that_fell_has_a_line(base: Path, tmp_path: Path) -> None:
+def test_each_task_that_fell_has_a_line(base, tmp_path):
     log(base, 80, task="generation")
     new = log(log(tmp_path / "new", 50, model="x/y"), 50, model="x/y", task="generation")
     code, output = run("check", new, "--against", base)
@@ -98,16 +91,14 @@ def test_each_task_that_fell_has_a_line(base: Path, tmp_path: Path) -> None:
         ({"status": "error"}, "there is no finished run"),
     ],
 )
-def test_what_cannot_be_compared_has_its_own_status(
-    changes: dict[str, Any], message: str, base: Path, tmp_path: Path
-) -> None:
+def test_what_cannot_be_compared_has_its_own_status(changes, message, base, tmp_path):
     code, output = run("check", log(tmp_path / "new", 80, **changes), "--against", base)
     assert code == 2, output
     assert message in output
     assert len(output.splitlines()) == 1
 
 
-def test_other_questions_cannot_be_compared(base: Path, tmp_path: Path) -> None:
+def test_other_questions_cannot_be_compared(base, tmp_path):
     new = tmp_path / "new"
     write_log(new, "C" * 99)
     code, output = run("check", new, "--against", base)
@@ -115,7 +106,7 @@ def test_other_questions_cannot_be_compared(base: Path, tmp_path: Path) -> None:
     assert "on the same questions" in output
 
 
-def test_of_several_models_the_one_of_the_same_name_is_compared(base: Path, tmp_path: Path) -> None:
+def test_of_several_models_the_one_of_the_same_name_is_compared(base, tmp_path):
     new = log(log(tmp_path / "new", 80), 10, model="x/y")
     assert run("check", new, "--against", base, "--max-drop", 4)[0] == 0
     other = log(log(tmp_path / "other", 80, model="a/b"), 10, model="x/y")
@@ -133,7 +124,7 @@ def test_of_several_models_the_one_of_the_same_name_is_compared(base: Path, tmp_
         ("--against", "nowhere"),
     ],
 )
-def test_mistakes_never_pass(words: tuple[str, str], base: Path) -> None:
+def test_mistakes_never_pass(words, base):
     code, output = run("check", base, "--against", base, *words)
     assert code == 2
     assert len(output.splitlines()) == 1 or "Usage" in output

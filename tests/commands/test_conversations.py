@@ -1,8 +1,6 @@
 """`music-evals build train --as conversations` as a user runs it."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from inspect_ai.model import ContentText
@@ -14,7 +12,7 @@ from tests.msu_dataset import png, question, score, write_rows
 COMMAND = ("build", "train", "--as", "conversations")
 
 
-def write_source(out: Path, **changes: Any) -> Path:
+def write_source(out, **changes):
     scores = {
         split: [
             score(f"{split}-{n}", abc=f"X:1\nK:C\n{first}{'abcd' * n}|\n", **changes)
@@ -29,7 +27,7 @@ def write_source(out: Path, **changes: Any) -> Path:
     return out
 
 
-def test_data_are_counted_and_the_prompts_are_those_of_the_evaluation(tmp_path: Path) -> None:
+def test_data_are_counted_and_the_prompts_are_those_of_the_evaluation(tmp_path):
     source = write_source(tmp_path / "source")
     command = (*COMMAND, "msu", "--dataset", source, "--out", tmp_path / "out")
     code, output = run(*command, "--max-characters", 1500)
@@ -52,7 +50,7 @@ def test_data_are_counted_and_the_prompts_are_those_of_the_evaluation(tmp_path: 
 
 
 @pytest.mark.parametrize("modality", ["pages", "both"])
-def test_pages_are_files_that_llama_factory_finds(modality: str, tmp_path: Path) -> None:
+def test_pages_are_files_that_llama_factory_finds(modality, tmp_path):
     """Its rule: as many "<image>" in the texts of a conversation as it has paths, which are
     relative to the folder.
     """
@@ -83,7 +81,7 @@ def test_pages_are_files_that_llama_factory_finds(modality: str, tmp_path: Path)
     assert len(list((out / "images").iterdir())) == 2
 
 
-def test_scores_without_pages_are_left_out(tmp_path: Path) -> None:
+def test_scores_without_pages_are_left_out(tmp_path):
     command = (
         *COMMAND,
         "msu",
@@ -111,9 +109,7 @@ def test_scores_without_pages_are_left_out(tmp_path: Path) -> None:
         (["msu", "--dataset", "source", "--out", "source"], "is not empty"),
     ],
 )
-def test_bad_data_arguments_are_named(
-    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_data_arguments_are_named(arguments, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_source(tmp_path / "source")
     code, output = run(*COMMAND, "--out", "out", *arguments)

@@ -5,9 +5,7 @@ import sys
 import time
 from itertools import pairwise
 from math import sqrt
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -26,7 +24,7 @@ RIGHT = {100: 12, 200: 26, 300: 30, 400: 29}
 
 
 @pytest.fixture
-def logs(tmp_path: Path) -> Path:
+def logs(tmp_path):
     folder = tmp_path / "logs"
     for step, right in RIGHT.items():
         write_log(folder, "C" * right + "I" * (40 - right), model=f"hf//checkpoints/step-{step}")
@@ -47,11 +45,11 @@ def logs(tmp_path: Path) -> Path:
         ("1e6", None),
     ],
 )
-def test_a_name_has_its_step_behind_a_word_or_at_its_end(name: str, step: str | None) -> None:
+def test_a_name_has_its_step_behind_a_word_or_at_its_end(name, step):
     assert next(iter(re.findall(PATTERN, name)), None) == step
 
 
-def test_figures_are_those_of_scipy_and_statsmodels(logs: Path, tmp_path: Path) -> None:
+def test_figures_are_those_of_scipy_and_statsmodels(logs, tmp_path):
     code, output = run("curve", logs, "--out", tmp_path / "out")
     assert code == 0, output
     table = pd.read_csv(tmp_path / "out" / "curve.csv")
@@ -79,7 +77,7 @@ def test_figures_are_those_of_scipy_and_statsmodels(logs: Path, tmp_path: Path) 
     assert "hf//checkpoints/step-*" in svg
 
 
-def test_the_trend_and_the_best_step_are_said(logs: Path) -> None:
+def test_the_trend_and_the_best_step_are_said(logs):
     code, output = run("curve", logs)
     assert code == 0, output
     # Four of 24 orders are as steep: 12, 26, 30, 29 and 12, 26, 29, 30, and both backwards.
@@ -87,7 +85,7 @@ def test_the_trend_and_the_best_step_are_said(logs: Path) -> None:
     assert "Best step: 300, 75.0 on the 40 questions of all steps. If one half chooses" in output
 
 
-def test_the_step_may_be_metadata_and_a_later_run_replaces_an_earlier_one(tmp_path: Path) -> None:
+def test_the_step_may_be_metadata_and_a_later_run_replaces_an_earlier_one(tmp_path):
     folder = tmp_path / "logs"
     for tokens, right in ((1e9, 10), (2e9, 20), (2e9, 30)):
         about = {"tokens": tokens}
@@ -100,7 +98,7 @@ def test_the_step_may_be_metadata_and_a_later_run_replaces_an_earlier_one(tmp_pa
     assert [line for line in output.splitlines() if "01.eval" in line or "03.eval" in line]
 
 
-def test_the_step_may_be_an_argument_of_the_model(tmp_path: Path) -> None:
+def test_the_step_may_be_an_argument_of_the_model(tmp_path):
     for revision in ("step500", "step2000"):
         fields = {"model_args": {"revision": revision}}
         write_log(tmp_path / "logs", "CI" * 20, model="hf/org/model", fields=fields)
@@ -109,7 +107,7 @@ def test_the_step_may_be_an_argument_of_the_model(tmp_path: Path) -> None:
     assert pd.read_csv(tmp_path / "out" / "curve.csv")["Step"].tolist() == [500, 2000]
 
 
-def test_a_pattern_finds_the_step_and_models_have_curves_of_their_own(tmp_path: Path) -> None:
+def test_a_pattern_finds_the_step_and_models_have_curves_of_their_own(tmp_path):
     for model in ("x/a-v10-base", "x/a-v20-base", "x/b-v10-base"):
         write_log(tmp_path / "logs", "CI" * 20, model=model)
     out = tmp_path / "out"
@@ -120,7 +118,7 @@ def test_a_pattern_finds_the_step_and_models_have_curves_of_their_own(tmp_path: 
     assert steps == {"x/a-v*-base": [10, 20], "x/b-v*-base": [10]}
 
 
-def test_steps_without_a_common_question_are_refused(tmp_path: Path) -> None:
+def test_steps_without_a_common_question_are_refused(tmp_path):
     write_log(tmp_path, "CI", model="x/step-1")
     other = [{"id": name, "asks": "?"} for name in "ab"]
     write_log(tmp_path, "CI", model="x/step-2", samples=other)
@@ -130,22 +128,20 @@ def test_steps_without_a_common_question_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", [("--by", "tokens"), ("--pattern", "(v9)")])
-def test_without_a_step_it_fails(words: tuple[str, ...], logs: Path) -> None:
+def test_without_a_step_it_fails(words, logs):
     code, output = run("curve", logs, *words)
     assert code == 1
     assert "no run has a step" in output
 
 
 @pytest.mark.parametrize("pattern", ["v(", "step", "(v)([0-9]+)"])
-def test_a_pattern_without_one_group_is_refused(tmp_path: Path, pattern: str) -> None:
+def test_a_pattern_without_one_group_is_refused(tmp_path, pattern):
     code, output = run("curve", tmp_path, "--pattern", pattern)
     assert code == 2
     assert pattern in output
 
 
-def test_without_matplotlib_a_line_says_what_is_left_out(
-    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_matplotlib_a_line_says_what_is_left_out(logs, tmp_path, monkeypatch):
     monkeypatch.setattr(plots, "find_spec", lambda _: None)
     code, output = run("curve", logs, "--out", tmp_path / "out")
     assert code == 0
@@ -153,12 +149,10 @@ def test_without_matplotlib_a_line_says_what_is_left_out(
     assert "curve.svg" in output.splitlines()[-1]
 
 
-def test_watching_shows_complete_logs_and_ends_with_130(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    seen: list[str] = []
+def test_watching_shows_complete_logs_and_ends_with_130(tmp_path, monkeypatch, capsys):
+    seen = []
 
-    def sleep(_: float) -> None:
+    def sleep(_):
         seen.append(capsys.readouterr().out)
         if len(seen) == 4:
             raise KeyboardInterrupt
@@ -174,21 +168,19 @@ def test_watching_shows_complete_logs_and_ends_with_130(
     assert ["x/step-*" in shown for shown in seen] == [False, True, False, False]
 
 
-def test_trackers_get_scores_by_step(
-    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written: list[tuple[Any, ...]] = []
+def test_trackers_get_scores_by_step(logs, tmp_path, monkeypatch):
+    written = []
 
     class Writer:
-        def __init__(self, _: str) -> None: ...
-        def __enter__(self) -> "Writer":
+        def __init__(self, _): ...
+        def __enter__(self):
             return self
 
-        def __exit__(self, *_: object) -> None: ...
-        def add_scalar(self, *values: Any) -> None:
+        def __exit__(self, *_): ...
+        def add_scalar(self, *values):
             written.append(values)
 
-    logged: list[dict[str, float]] = []
+    logged = []
     wandb_run = SimpleNamespace(define_metric=lambda *_, **__: None, log=logged.append)
     wandb = SimpleNamespace(init=lambda **_: wandb_run)
     monkeypatch.setitem(
@@ -202,9 +194,7 @@ def test_trackers_get_scores_by_step(
     assert [tuple(values.values()) for values in logged] == expected
 
 
-def test_a_missing_tracker_is_named_in_a_line(
-    logs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_missing_tracker_is_named_in_a_line(logs, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "wandb", None)
     monkeypatch.setattr(sys, "argv", ["music-evals", "curve", str(logs), "--wandb", "project"])
     with pytest.raises(SystemExit) as ended:

@@ -4,7 +4,6 @@ import json
 import re
 import threading
 import tomllib
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -19,7 +18,7 @@ CHECKS = {check.feature: check for check in doctor.CHECKS}
 
 
 class _Server(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
+    def do_GET(self):
         bodies = {
             "/": b"hub",
             "/v1/models": json.dumps({"data": [{"id": "tiny"}]}).encode(),
@@ -30,12 +29,12 @@ class _Server(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body or b"")
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass
 
 
 @pytest.fixture
-def server() -> Iterator[str]:
+def server():
     with HTTPServer(("127.0.0.1", 0), _Server) as http:
         threading.Thread(
             target=http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
@@ -44,12 +43,12 @@ def server() -> Iterator[str]:
         http.shutdown()
 
 
-def program(folder: Path, name: str, script: str) -> None:
+def program(folder, name, script):
     (folder / name).write_text(f"#!/bin/sh\n{script}\n")
     (folder / name).chmod(0o755)
 
 
-def test_servers_are_asked(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_servers_are_asked(server, monkeypatch):
     for name in (
         "HTTP_PROXY",
         "HTTPS_PROXY",
@@ -72,7 +71,7 @@ def test_servers_are_asked(server: str, monkeypatch: pytest.MonkeyPatch) -> None
             CHECKS["vLLM server"].run()
 
 
-def test_programs_are_really_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_are_really_run(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "find_spec", lambda _name: None)
     monkeypatch.setenv("PATH", str(tmp_path))
     for feature in ("LilyPond", "sandbox"):
@@ -91,9 +90,7 @@ def test_programs_are_really_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         CHECKS["sandbox"].run()
 
 
-def test_features_of_this_package_work_here(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_features_of_this_package_work_here(monkeypatch, tmp_path):
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     assert "inspect-ai " in CHECKS["packages"].run()
     assert CHECKS["cache"].run().startswith(f"{tmp_path}: datasets 0.0 MB")
@@ -105,8 +102,8 @@ def test_features_of_this_package_work_here(
         CHECKS["sound"].run()
 
 
-def test_the_table_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent() -> str:
+def test_the_table_names_what_to_install(monkeypatch):
+    def absent():
         raise RuntimeError("[not here]")
 
     monkeypatch.setitem(extras.EXTRAS, "gone", ("no-such-package", "click"))
@@ -128,7 +125,7 @@ def test_the_table_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> Non
         ]
 
 
-def test_extras_are_those_of_the_package() -> None:
+def test_extras_are_those_of_the_package():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     for extra, packages in extras.EXTRAS.items():
         declared = project["optional-dependencies"][extra]

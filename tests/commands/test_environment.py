@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,7 +11,7 @@ from threading import Thread
 
 import pytest
 from inspect_ai import Task
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.log import list_eval_logs, read_eval_log
 
 from music_evals.commands import output
 from music_evals.evals.shared.registration import registered
@@ -22,13 +21,11 @@ ROOT = Path(__file__).parents[2]
 TASK = "musictheorybench_knowledge"
 
 
-def logs_in(folder: Path) -> list[EvalLog]:
+def logs_in(folder):
     return [read_eval_log(info, header_only=True) for info in list_eval_logs(str(folder))]
 
 
-def test_variables_of_inspect_are_options_and_options_win(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_variables_of_inspect_are_options_and_options_win(tmp_path, monkeypatch):
     values = {
         "INSPECT_LOG_DIR": str(tmp_path / "mine"),
         "INSPECT_EVAL_MODEL": "baseline/chance",
@@ -58,7 +55,7 @@ def test_variables_of_inspect_are_options_and_options_win(
     assert log.plan.config.temperature == 1
 
 
-def test_a_file_wins_over_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_wins_over_variables(tmp_path, monkeypatch):
     monkeypatch.setenv("INSPECT_EVAL_LIMIT", "3")
     monkeypatch.setenv("INSPECT_EVAL_TEMPERATURE", "0.25")
     monkeypatch.setenv("INSPECT_DISPLAY", "none")
@@ -72,14 +69,14 @@ def test_a_file_wins_over_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (log.eval.config.limit, log.plan.config.temperature) == (2, 0.5)
 
 
-def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_variable_is_named(monkeypatch):
     monkeypatch.setenv("INSPECT_EVAL_LIMIT", "10-20")
     code, text = run("run", TASK, "--model", "baseline/chance")
     assert (code, "env var: 'INSPECT_EVAL_LIMIT'" in text) == (2, True), text
 
 
 @pytest.mark.parametrize("name", ["evals/muse.py@syncopation", "music_evals/muse"])
-def test_a_name_that_no_task_takes_ends_a_run_of_inspect(name: str, tmp_path: Path) -> None:
+def test_a_name_that_no_task_takes_ends_a_run_of_inspect(name, tmp_path):
     command = [sys.executable, "-m", "inspect_ai", "eval", name, "--model", "baseline/chance"]
     command += ["-T", "shot=five", "--display", "none", "--log-dir", str(tmp_path)]
     # In the clone, `python -m` finds its egg-info first, which hides the entry point.
@@ -91,7 +88,7 @@ def test_a_name_that_no_task_takes_ends_a_run_of_inspect(name: str, tmp_path: Pa
     assert not list(tmp_path.glob("*.eval"))
 
 
-def test_all_tasks_of_a_benchmark_have_a_name(tmp_path: Path) -> None:
+def test_all_tasks_of_a_benchmark_have_a_name(tmp_path):
     command = [sys.executable, "-m", "inspect_ai", "eval", "music_evals/musictheorybench"]
     command += ["--model", "baseline/chance", "--limit", "1", "--display", "none"]
     command += ["--log-dir", str(tmp_path / "logs"), "-T", "answer=text"]
@@ -111,14 +108,14 @@ class More(Few):
     pages: str = "images"
 
 
-def test_a_task_is_not_given_what_another_one_of_its_file_takes() -> None:
+def test_a_task_is_not_given_what_another_one_of_its_file_takes():
     given = []
 
-    def few(params: Few) -> Task:
+    def few(params):
         given.append(params)
         return Task()
 
-    def more(params: More) -> Task:
+    def more(params):
         given.append(params)
         return Task()
 
@@ -130,7 +127,7 @@ def test_a_task_is_not_given_what_another_one_of_its_file_takes() -> None:
         one(page="pdf")
 
 
-def test_an_argument_that_no_provider_takes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_argument_that_no_provider_takes_is_named(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     code, text = run("run", TASK, "--model", "openai/some", "-M", "foo=1")
     assert code == 2
@@ -138,11 +135,11 @@ def test_an_argument_that_no_provider_takes_is_named(monkeypatch: pytest.MonkeyP
 
 
 @contextmanager
-def server_of_chats() -> Iterator[str]:
+def server_of_chats():
     """A server that knows no path but that of chat completions."""
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+        def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
             body = b'{"detail": "Not Found"}'
             self.send_response(404)
@@ -151,7 +148,7 @@ def server_of_chats() -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, *_):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -161,9 +158,7 @@ def server_of_chats() -> Iterator[str]:
     server.server_close()
 
 
-def test_a_server_that_knows_chats_alone_is_named_with_what_helps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_knows_chats_alone_is_named_with_what_helps(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     asked = ("run", TASK, "--model", "openai/some", "--limit", "1", "--display", "none")
     with server_of_chats() as address:
@@ -173,9 +168,7 @@ def test_a_server_that_knows_chats_alone_is_named_with_what_helps(
     assert "Next:" not in text
 
 
-def test_a_connection_that_fails_names_its_address_and_no_next_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connection_that_fails_names_its_address_and_no_next_command(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     asked = ("run", TASK, "--model", "openai/some", "--limit", "1", "--display", "none")
@@ -194,15 +187,13 @@ def test_a_connection_that_fails_names_its_address_and_no_next_command(
         ("-c", ["python", "-c", "…"], "music-evals"),
     ],
 )
-def test_the_next_command_begins_as_this_one_did(
-    script: str, words: list[str], expected: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_next_command_begins_as_this_one_did(script, words, expected, monkeypatch):
     monkeypatch.setattr(sys, "argv", [script])
     monkeypatch.setattr(sys, "orig_argv", words)
     assert output.program() == expected
 
 
-def test_under_uvx_the_next_command_has_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_under_uvx_the_next_command_has_its_words(monkeypatch):
     """As `uv` starts it; `sh` stands in for it, as the parent of a process of its own."""
     asked = "import sys; from music_evals.commands.output import program; sys.argv = ['/x/bin/music-evals']; print(program())"
     script = f'"{sys.executable}" -c "$PROGRAM"; :'
@@ -220,7 +211,7 @@ def test_under_uvx_the_next_command_has_its_words(monkeypatch: pytest.MonkeyPatc
     assert done.stdout.strip() == "uvx --from '.[hf]' music-evals", done.stderr
 
 
-def test_the_module_is_the_command() -> None:
+def test_the_module_is_the_command():
     done = subprocess.run(
         [sys.executable, "-m", "music_evals", "--version"],
         capture_output=True,

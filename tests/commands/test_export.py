@@ -3,9 +3,7 @@
 import json
 import random
 from math import isnan
-from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
 
 import pytest
 
@@ -16,7 +14,7 @@ from tests.evals.test_question_sets import rul_files, sound, write
 from tests.harness import metrics, run_scripted, samples
 
 
-def replies(messages: Any, _: Any) -> str:
+def replies(messages, _):
     """Any option, as its text, its letter, or in a sentence."""
     text = messages[-1].text
     rng = random.Random(text)
@@ -25,14 +23,13 @@ def replies(messages: Any, _: Any) -> str:
     return rng.choice((word, f"I hear a {word}.", ascii_uppercase[words.index(word)], ""))
 
 
-def exported(log: str, form: str, out: Path, *options: object) -> list[dict[str, Any]]:
+def exported(log, form, out, *options):
     code, output = run("export", log.removeprefix("file://"), "--as", form, "--out", out, *options)
     assert code == 0, output
-    entries: list[dict[str, Any]] = json.loads(out.read_text("utf-8"))
-    return entries
+    return json.loads(out.read_text("utf-8"))
 
 
-def test_mmau_and_mmar(tmp_path: Path) -> None:
+def test_mmau_and_mmar(tmp_path):
     records = [mmau_record(number) for number in range(12)]
     source = write(tmp_path / "mmau", {"test.parquet": parquet(records)})
     log = run_scripted(mmau.music(dataset=str(source)), tmp_path / "logs", replies, limit=12)
@@ -50,7 +47,7 @@ def test_mmau_and_mmar(tmp_path: Path) -> None:
         "difficulty": "hard",
     }
 
-    def is_right(entry: dict[str, Any]) -> bool:
+    def is_right(entry):
         """The authors' rule, for options that differ in their first word alone."""
         said = {*entry["model_output"].replace(".", "").split()}
         answer, number = entry["answer"].split()
@@ -77,7 +74,7 @@ def test_mmau_and_mmar(tmp_path: Path) -> None:
     assert "answer_prediction" in entry
 
 
-def test_muchomusic_has_the_place_of_the_right_option(tmp_path: Path) -> None:
+def test_muchomusic_has_the_place_of_the_right_option(tmp_path):
     header = "dataset_identifier,dataset,genre,question,correct_answer,distractor_1_answer,distractor_2_answer,"
     header += "distractor_3_answer,music_knowledge,music_reasoning\n"
     line = "7.json,sdd,Ska,Which?,Bongo,Taiko,Conga,Djembe,\"['instrumentation', 'melody']\",\n"
@@ -91,7 +88,7 @@ def test_muchomusic_has_the_place_of_the_right_option(tmp_path: Path) -> None:
     assert (entry["knowledge"], entry["reasoning"]) == (["instrumentation", "melody"], [])
 
 
-def test_questions_without_answers_become_a_submission(tmp_path: Path) -> None:
+def test_questions_without_answers_become_a_submission(tmp_path):
     entries = [
         {
             "id": f"q{number}",
@@ -119,7 +116,7 @@ def test_questions_without_answers_become_a_submission(tmp_path: Path) -> None:
         assert "answer" not in entry
 
 
-def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
+def test_what_is_wrong_is_one_line(tmp_path):
     task = rul_muchomusic.muchomusic(dataset=str(write(tmp_path / "rul", rul_files(1))))
     log = run_scripted(task, tmp_path / "logs", lambda *_: "A").location.removeprefix("file://")
     (tmp_path / "there.json").write_text("[]")

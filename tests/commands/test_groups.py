@@ -10,13 +10,13 @@ from music_evals.datasets_builders.dataset_io import FetchError, loading
 from tests.commands.cli import lines_of_table, run
 
 
-def test_no_group_has_the_name_of_a_benchmark_or_task() -> None:
+def test_no_group_has_the_name_of_a_benchmark_or_task():
     tasks = {task.registry_name for task in benchmarks.all_tasks()}
     assert not {*load_groups()} & {*benchmarks.names(), *tasks}
 
 
 @pytest.mark.parametrize("name", load_groups())
-def test_a_group_has_titles_of_its_own_and_figures_that_were_published(name: str) -> None:
+def test_a_group_has_titles_of_its_own_and_figures_that_were_published(name):
     columns = load_groups()[name].columns
     assert len({column.title for column in columns}) == len(columns) > 1
     for column in columns:
@@ -25,7 +25,7 @@ def test_a_group_has_titles_of_its_own_and_figures_that_were_published(name: str
             assert column.published in table.rows[0].figures, column.title
 
 
-def test_groups_are_listed_in_order_with_their_parameters() -> None:
+def test_groups_are_listed_in_order_with_their_parameters():
     code, output = run("list", "--groups")
     assert code == 0
     lines = [line.strip() for line in output.splitlines()]
@@ -37,7 +37,7 @@ def test_groups_are_listed_in_order_with_their_parameters() -> None:
     ]
 
 
-def asked(*words: str) -> list[str]:
+def asked(*words):
     """The tasks that a dry run shows, with their parameters."""
     code, output = run("run", *words, "--model", "baseline/chance", "--dry-run")
     assert code == 0
@@ -45,7 +45,7 @@ def asked(*words: str) -> list[str]:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def quick(monkeypatch):
     """Three columns of the group, of two benchmarks."""
     group = load_groups()["text"]
     columns = {column.task.name: column for column in group.columns}
@@ -55,7 +55,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_group_runs_in_order_and_a_task_that_is_named_twice_once() -> None:
+def test_a_group_runs_in_order_and_a_task_that_is_named_twice_once():
     assert asked("quick", "quick") == [
         "muse_syncopation modality=midi",
         "muse_chord_quality modality=midi",
@@ -67,11 +67,11 @@ def test_a_group_runs_in_order_and_a_task_that_is_named_twice_once() -> None:
 
 @pytest.mark.usefixtures("quick")
 def test_data_that_cannot_be_fetched_is_asked_for_once_and_stops_no_other_task(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    tried: list[str] = []
+    monkeypatch,
+):
+    tried = []
 
-    def refuse(name: str, _: object) -> None:
+    def refuse(name, _):
         tried.append(name)
         raise FetchError(f"no answer for {name}")
 
@@ -81,7 +81,7 @@ def test_data_that_cannot_be_fetched_is_asked_for_once_and_stops_no_other_task(
     assert "no answer for muse; no answer for musictheorybench" in output
 
 
-def test_a_name_that_is_near_a_group_is_proposed() -> None:
+def test_a_name_that_is_near_a_group_is_proposed():
     code, output = run("run", "sounds", "--model", "baseline/chance")
     assert code == 2
     assert "did you mean sound?" in output

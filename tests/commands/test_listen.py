@@ -10,16 +10,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
-from typing import Any
 
 import anyio
 import httpx
 import pytest
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import get_model
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import ActionChains, Chrome, ChromeOptions, ChromeService, Keys
@@ -28,7 +26,7 @@ from selenium.webdriver.support.expected_conditions import staleness_of
 from selenium.webdriver.support.wait import WebDriverWait
 
 from music_evals import task
-from music_evals.listening.session import Session, open_session
+from music_evals.listening.session import open_session
 from music_evals.reports.records import read_records
 from music_evals.scorers.explanations import WHY
 from tests.commands.cli import run
@@ -38,12 +36,12 @@ TOKEN = "token"
 
 
 @pytest.fixture(autouse=True)
-def token(monkeypatch: pytest.MonkeyPatch) -> None:
+def token(monkeypatch):
     monkeypatch.setattr("music_evals.commands.listen.token_urlsafe", lambda _: TOKEN)
 
 
 @pytest.fixture(scope="module")
-def chromium() -> Iterator[Chrome]:
+def chromium():
     browser, driver = (
         shutil.which("chromium") or shutil.which("google-chrome"),
         shutil.which("chromedriver"),
@@ -60,12 +58,12 @@ def chromium() -> Iterator[Chrome]:
 
 
 @pytest.fixture
-def port() -> int:
+def port():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 
 
-def wait_for(port: int) -> str:
+def wait_for(port):
     """The address of the page, once it is served."""
     for _ in range(12000):
         with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
@@ -74,11 +72,11 @@ def wait_for(port: int) -> str:
     raise TimeoutError(f"port {port}")
 
 
-def listen(port: int, folder: Path, user: Callable[[], None], *words: str) -> tuple[EvalLog, str]:
+def listen(port, folder, user, *words):
     """Run the command while a user does something."""
-    errors: list[Exception] = []
+    errors = []
 
-    def guarded() -> None:
+    def guarded():
         try:
             user()
         except Exception as error:  # else the command would wait for ever
@@ -94,7 +92,7 @@ def listen(port: int, folder: Path, user: Callable[[], None], *words: str) -> tu
     return read_eval_log(list_eval_logs(str(folder))[0]), output
 
 
-def answer_in_browser(chrome: Chrome, address: str, count: int) -> dict[str, str]:
+def answer_in_browser(chrome, address, count):
     """Answer so many questions, by keys and by the mouse in turn; id → the answer chosen, which
     differ in turn.
     """
@@ -135,10 +133,8 @@ FORMS = {
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_task_is_answered_to_its_end(
-    name: str, chromium: Chrome, port: int, tmp_path: Path
-) -> None:
-    chosen: dict[str, str] = {}
+def test_a_task_is_answered_to_its_end(name, chromium, port, tmp_path):
+    chosen = {}
     if name == "muse_oddball":  # with a kill after two answers
         words = [
             name,
@@ -165,7 +161,7 @@ def test_a_task_is_answered_to_its_end(
             process.kill()
         assert "3 of 4" in chromium.page_source
 
-    def user() -> None:
+    def user():
         chosen.update(answer_in_browser(chromium, wait_for(port), 2 if chosen else 4))
 
     log, output = listen(port, tmp_path, user, name, "--limit", "4")
@@ -190,10 +186,10 @@ def test_a_task_is_answered_to_its_end(
     assert "human/ANNA" in run("report", tmp_path)[1]
 
 
-def test_a_person_may_stop_and_nobody_else_may_answer(port: int, tmp_path: Path) -> None:
-    statuses: list[int] = []
+def test_a_person_may_stop_and_nobody_else_may_answer(port, tmp_path):
+    statuses = []
 
-    def user() -> None:
+    def user():
         address = wait_for(port)
         own = {"origin": address.removesuffix(f"/{TOKEN}")}
         client = httpx.Client(timeout=None)  # a busy machine answers late
@@ -232,12 +228,10 @@ def test_a_person_may_stop_and_nobody_else_may_answer(port: int, tmp_path: Path)
     assert read_records(tmp_path).runs["condition"].tolist() == ["language=en, in part"]
 
 
-def test_the_browser_s_command_line_has_no_token(
-    tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[str] = []
+def test_the_browser_s_command_line_has_no_token(tmp_path, port, monkeypatch):
+    opened = []
 
-    def open_browser(address: str) -> None:
+    def open_browser(address):
         door = Path(address.removeprefix("file://"))
         text = door.read_text()
         opened.extend([address, text])
@@ -245,7 +239,7 @@ def test_the_browser_s_command_line_has_no_token(
         token = text.partition(f"{port}/")[2].partition(chr(34))[0]
         address = f"http://127.0.0.1:{port}"
 
-        def user() -> None:
+        def user():
             client = httpx.Client(timeout=None)
             client.get(f"{address}/{token}")
             opened.append(str(client.get(address).status_code))
@@ -262,13 +256,11 @@ def test_the_browser_s_command_line_has_no_token(
     assert not list(tmp_path.glob("*.html"))
 
 
-def session(
-    folder: Path, name: str = "musictheorybench_knowledge", limit: int = 2, **params: Any
-) -> Session:
+def session(folder, name="musictheorybench_knowledge", limit=2, **params):
     return open_session(task(name, **params), get_model("human/ANNA", memoize=False), folder, limit)
 
 
-def test_a_session_is_one_of_its_parameters_and_data(tmp_path: Path) -> None:
+def test_a_session_is_one_of_its_parameters_and_data(tmp_path):
     first = session(tmp_path)
     sample = str(first.samples[0].id)
     first.keep(sample, "B")
@@ -282,7 +274,7 @@ def test_a_session_is_one_of_its_parameters_and_data(tmp_path: Path) -> None:
     assert [row.get("reply") for row in rows] == [None, "Final Answer: B", "Final Answer: C"]
 
 
-def test_two_processes_do_not_write_one_session(tmp_path: Path) -> None:
+def test_two_processes_do_not_write_one_session(tmp_path):
     path = session(tmp_path).path
     program = (
         "import sys; from tests.commands.test_listen import Path, session; "
@@ -302,7 +294,7 @@ def test_two_processes_do_not_write_one_session(tmp_path: Path) -> None:
         {"stimulus": "none"},
     ],
 )
-def test_what_is_shown_is_what_a_model_is_asked(params: dict[str, Any], tmp_path: Path) -> None:
+def test_what_is_shown_is_what_a_model_is_asked(params, tmp_path):
     own = session(tmp_path, "mmau_music", 4, **params)
     for sample in own.samples:
         shown = anyio.run(own.shown, sample)
@@ -335,7 +327,7 @@ def test_what_is_shown_is_what_a_model_is_asked(params: dict[str, Any], tmp_path
         (["oddball", "--log-dir", "s3://logs"], "s3://logs is not a folder of this machine"),
     ],
 )
-def test_bad_input_is_named(words: list[str], message: str, tmp_path: Path, port: int) -> None:
+def test_bad_input_is_named(words, message, tmp_path, port):
     code, output = run(
         "listen", "--name", "ANNA", "--log-dir", tmp_path, "--no-open", "--port", port, *words
     )
@@ -344,7 +336,7 @@ def test_bad_input_is_named(words: list[str], message: str, tmp_path: Path, port
     assert not list(tmp_path.iterdir())
 
 
-def test_a_taken_port_is_named(tmp_path: Path, port: int) -> None:
+def test_a_taken_port_is_named(tmp_path, port):
     with socket.create_server(("127.0.0.1", port)):
         code, output = run(
             "listen", "oddball", "--name", "A", "--log-dir", tmp_path, "--port", port

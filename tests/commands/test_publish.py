@@ -17,7 +17,6 @@ from music_evals.datasets_builders.dataset_io import (
     load_split,
 )
 from tests.commands.cli import lines_of_table, run
-from tests.fake_hub import FakeHub
 from tests.msu_dataset import question, score, write_rows
 
 TOKEN = "hf_" + "secret" * 5
@@ -27,13 +26,11 @@ TRAINING_SET = Provenance(
 Folders = Callable[[str], Path]
 
 
-def changes(output: str) -> list[list[str]]:
+def changes(output):
     return [line[1:3] for line in lines_of_table(output)]
 
 
-def test_a_dry_run_shows_everything_and_changes_nothing(
-    hub: FakeHub, built_datasets: Folders
-) -> None:
+def test_a_dry_run_shows_everything_and_changes_nothing(hub, built_datasets):
     output = hub.publish(built_datasets("msu"))
     assert "To      ORG/msu (to be created), branch main" in output
     assert "Licence other (music21-corpus), as stated in" in output
@@ -44,9 +41,7 @@ def test_a_dry_run_shows_everything_and_changes_nothing(
     assert not hub.branches
 
 
-def test_a_published_dataset_is_loaded_back_byte_for_byte(
-    hub: FakeHub, built_datasets: Folders
-) -> None:
+def test_a_published_dataset_is_loaded_back_byte_for_byte(hub, built_datasets):
     folder, benchmark = built_datasets("muse"), builder("muse").BENCHMARK
     output = hub.publish(folder, "--yes", "--private")
     commit = hub.branches["ORG/muse"]["main"]
@@ -76,9 +71,7 @@ def test_a_published_dataset_is_loaded_back_byte_for_byte(
     assert "## Licence\n\n" in card
 
 
-def test_only_changes_are_uploaded_and_obsolete_files_deleted(
-    hub: FakeHub, built_datasets: Folders, tmp_path: Path
-) -> None:
+def test_only_changes_are_uploaded_and_obsolete_files_deleted(hub, built_datasets, tmp_path):
     hub.publish(built_datasets("musictheorybench"), "--yes")
     commit = hub.branches["ORG/musictheorybench"]["main"]
     # Files are compared by content: neither times nor places matter.
@@ -123,7 +116,7 @@ def test_only_changes_are_uploaded_and_obsolete_files_deleted(
     }
 
 
-def test_a_branch_is_made_from_main_and_main_stays(hub: FakeHub, built_datasets: Folders) -> None:
+def test_a_branch_is_made_from_main_and_main_stays(hub, built_datasets):
     hub.push(
         "ORG/msu", {"README.md": b"To come.", "eval.yaml": b""}
     )  # such a repository counts as empty
@@ -160,9 +153,7 @@ def test_a_branch_is_made_from_main_and_main_stays(hub: FakeHub, built_datasets:
         ),
     ],
 )
-def test_a_repository_with_other_content_is_left_alone(
-    files: dict[str, bytes], message: str, hub: FakeHub, built_datasets: Folders
-) -> None:
+def test_a_repository_with_other_content_is_left_alone(files, message, hub, built_datasets):
     hub.push("ORG/msu", files)
     assert message in hub.publish(built_datasets("msu"), "--yes", code=1)
     assert hub.files("ORG/msu") == files
@@ -189,13 +180,13 @@ def test_a_repository_with_other_content_is_left_alone(
     ],
 )
 def test_a_refusal_of_the_hub_is_one_message_without_the_token(
-    status: int,
-    reason: str,
-    message: str,
-    hub: FakeHub,
-    built_datasets: Folders,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    status,
+    reason,
+    message,
+    hub,
+    built_datasets,
+    monkeypatch,
+):
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     response = httpx.Response(status, request=httpx.Request("POST", "https://huggingface.co"))
     hub.error = HfHubHTTPError(f"{status} for {TOKEN}", response=response, server_message=reason)
@@ -204,17 +195,13 @@ def test_a_refusal_of_the_hub_is_one_message_without_the_token(
     assert TOKEN not in output
 
 
-def test_no_connection_is_one_message(
-    built_datasets: Folders, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_connection_is_one_message(built_datasets, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     code, output = run("publish", "msu", "--repo", "ORG/msu", "--dir", built_datasets("msu"))
     assert (code, output.startswith("Error: ORG/msu: ")) == (1, True), output
 
 
-def test_bad_names_and_folders_are_refused(
-    hub: FakeHub, built_datasets: Folders, small_dataset: Folders, tmp_path: Path
-) -> None:
+def test_bad_names_and_folders_are_refused(hub, built_datasets, small_dataset, tmp_path):
     msu = small_dataset("msu")
     (msu / "scores" / "test-00000-of-00001.parquet").write_bytes(b"")
     write_rows(tmp_path / "own", {"test": [score("song")]}, {}, source="own-scores")
@@ -252,13 +239,13 @@ def test_bad_names_and_folders_are_refused(
     ],
 )
 def test_secrets_are_refused_and_not_shown(
-    secret: str,
-    kind: str,
-    hub: FakeHub,
-    small_dataset: Folders,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    secret,
+    kind,
+    hub,
+    small_dataset,
+    tmp_path,
+    monkeypatch,
+):
     monkeypatch.setenv("SOME_API_KEY", "correct horse battery")
     hidden = question("song", 0, question=f"Is it {secret}?")
     write_rows(tmp_path / "msu", {"test": [score("song")]}, {"test": [hidden]})

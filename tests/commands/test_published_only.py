@@ -3,7 +3,6 @@ composes nothing.
 """
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from importlib import reload
 from pathlib import Path
@@ -17,7 +16,6 @@ from music_evals.datasets_builders import musictheorybench as builder
 from music_evals.evals import musictheorybench as tasks
 from tests.commands.cli import run
 from tests.datasets_builders.test_musictheorybench import published
-from tests.fake_hub import FakeHub
 
 ACCEPTED = (
     "dataset= accepts 'published', a folder (of published files, or as `music-evals build` writes "
@@ -26,7 +24,7 @@ ACCEPTED = (
 
 
 @pytest.fixture(autouse=True)
-def published_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def published_only(tmp_path, monkeypatch):
     """Use a copy of the benchmarks in which MusicTheoryBench has no generated source."""
     folder = Path(shutil.copytree(Path(benchmarks.__file__).parent, tmp_path / "benchmarks"))
     (folder / "musictheorybench" / "card-generated.md").unlink()
@@ -50,7 +48,7 @@ def published_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     reload(build)
 
 
-def test_it_is_listed_built_run_and_reported(hub: FakeHub, tmp_path: Path) -> None:
+def test_it_is_listed_built_run_and_reported(hub, tmp_path):
     code, output = run("list")
     assert (code, "musictheorybench_knowledge" in output) == (0, True)
 

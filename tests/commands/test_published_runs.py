@@ -2,8 +2,6 @@
 without one.
 """
 
-from pathlib import Path
-
 import pytest
 from inspect_ai.log import list_eval_logs, read_eval_log
 
@@ -12,7 +10,7 @@ from tests.datasets_builders.test_published_sources import put_musictheorybench,
 from tests.published_servers import rerouted, serve
 
 
-def test_the_second_run_needs_no_network(tmp_path: Path) -> None:
+def test_the_second_run_needs_no_network(tmp_path):
     options = ("--model", "baseline/chance", "--log-dir", tmp_path / "logs")
     task = ("evals/musictheorybench.py@knowledge", "-T", "dataset=published", "--display", "plain")
     remote = dataset_facts("musictheorybench").published[1].remotes[0]
@@ -36,7 +34,7 @@ def test_the_second_run_needs_no_network(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupted_fetch_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_fetch_ends_the_run(tmp_path, monkeypatch):
     """The second task's fetch would go on where the first one's stopped, and the run would lack a
     task.
     """

@@ -7,7 +7,6 @@ from html import escape
 from pathlib import Path
 from shutil import copy
 from tempfile import gettempdir
-from typing import Any
 from urllib.parse import unquote
 
 import fsspec
@@ -22,18 +21,18 @@ from tests.reports.logs import write_log
 QUESTIONS = "CCI"
 
 
-def rows(path: Path) -> list[dict[str, str]]:
+def rows(path):
     with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
-def write_pieces(folder: Path) -> Path:
+def write_pieces(folder):
     """Pieces written as LilyBench asks."""
     folder.mkdir(parents=True, exist_ok=True)
     return Path(copy(GOLDEN / "46-generation-chance.eval", folder))
 
 
-def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) -> None:
+def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path):
     logs, out = tmp_path / "my logs", tmp_path / "new" / "report"
     log = write_log(
         logs, QUESTIONS, task="generation", model="some/model", params={"shots": "zero"}
@@ -60,7 +59,7 @@ def test_a_folder_of_logs_becomes_tables_on_screen_and_in_files(tmp_path: Path) 
     assert max(map(len, output.splitlines()[1:8])) <= 50
 
 
-def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path) -> None:
+def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path):
     hostile = "<b onclick=alert(1)>some</b>/model"
     first = write_log(tmp_path / "logs", QUESTIONS, task="generation", model=hostile)
     second = write_pieces(tmp_path / "logs")
@@ -93,8 +92,8 @@ def test_the_page_holds_the_numbers_and_names_of_the_logs_as_text(tmp_path: Path
 
 
 def test_the_terminal_shows_all_models_ahead_of_baselines_and_the_first_faults(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     for number in range(40):
         model = f"baseline/program-{number:02}" if number > 2 else f"org/model-{number:02}"
         write_log(tmp_path, QUESTIONS, model=model)
@@ -109,7 +108,7 @@ def test_the_terminal_shows_all_models_ahead_of_baselines_and_the_first_faults(
     assert "  … and 37 more" in lines
 
 
-def test_results_hold_each_figure_with_interval_floors_and_gain(tmp_path: Path) -> None:
+def test_results_hold_each_figure_with_interval_floors_and_gain(tmp_path):
     log = write_log(tmp_path, QUESTIONS, model="=model", params={"shots": "zero"})
     assert run("report", log, "--out", tmp_path / "out")[0] == 0
     results = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
@@ -136,10 +135,10 @@ def test_results_hold_each_figure_with_interval_floors_and_gain(tmp_path: Path) 
     assert str(2 / 3) in {row["value"] for row in measured}
 
 
-def test_odd_logs_are_named_and_the_others_are_shown(tmp_path: Path) -> None:
+def test_odd_logs_are_named_and_the_others_are_shown(tmp_path):
     logs, out = tmp_path / "logs", tmp_path / "out"
     write_log(logs, QUESTIONS, model="sound\x1b[31m/model")
-    odd: dict[str, dict[str, Any]] = {
+    odd = {
         "huge": {"floors": {"": {"chance": {"value": 1e30}}}},
         "floors": {"floors": {"": {"chance": {"value": "high"}}}},
         "benchmark": {"benchmark": ["ziqi"]},
@@ -167,7 +166,7 @@ def test_odd_logs_are_named_and_the_others_are_shown(tmp_path: Path) -> None:
     }
 
 
-def test_an_earlier_report_is_replaced_only_if_asked(tmp_path: Path) -> None:
+def test_an_earlier_report_is_replaced_only_if_asked(tmp_path):
     out = tmp_path / "out"
     command = ("report", write_pieces(tmp_path / "logs"), "--out", out)
     out.mkdir()
@@ -188,7 +187,7 @@ def test_an_earlier_report_is_replaced_only_if_asked(tmp_path: Path) -> None:
     assert (out / "thesis.tex").read_text() == "mine"
 
 
-def test_a_site_holds_page_card_figures_and_the_logs_that_count(tmp_path: Path) -> None:
+def test_a_site_holds_page_card_figures_and_the_logs_that_count(tmp_path):
     first = write_log(tmp_path / "a", QUESTIONS, model="org/one")
     second = write_log(tmp_path / "b", QUESTIONS, model="org/two")
     write_log(tmp_path / "b", QUESTIONS, status="error")
@@ -236,9 +235,7 @@ def test_a_site_holds_page_card_figures_and_the_logs_that_count(tmp_path: Path) 
     assert (code, "lie in one another" in output, (tmp_path / "x").exists()) == (1, True, False)
 
 
-def test_the_media_in_the_logs_of_a_site_are_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_media_in_the_logs_of_a_site_are_bounded(tmp_path, monkeypatch):
     monkeypatch.setattr(site, "MEDIA_BYTES", 5_000)
     media = f"data:audio/wav;base64,{'A' * 4_000}"
     log = write_log(tmp_path / "logs", "CC", samples=[{"media": [media]}] * 2)
@@ -249,7 +246,7 @@ def test_the_media_in_the_logs_of_a_site_are_bounded(
     assert "report.html" in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
 
 
-def test_a_site_of_logs_that_lie_elsewhere_has_copies_of_them(tmp_path: Path) -> None:
+def test_a_site_of_logs_that_lie_elsewhere_has_copies_of_them(tmp_path):
     log = write_log(tmp_path, QUESTIONS)
     files = fsspec.filesystem("memory")
     files.put(str(log), "/somewhere/a.eval")
@@ -262,7 +259,7 @@ def test_a_site_of_logs_that_lie_elsewhere_has_copies_of_them(tmp_path: Path) ->
     assert copy.read_bytes() == log.read_bytes()
 
 
-def test_two_models_or_conditions_are_compared_on_the_same_questions(tmp_path: Path) -> None:
+def test_two_models_or_conditions_are_compared_on_the_same_questions(tmp_path):
     for model, answers in (("one/right", "CCCCCCCC"), ("two/wrong", "IIIIIIIC")):
         write_log(tmp_path, answers, model=model, params={"shots": "zero"})
     write_log(tmp_path, "CCCCIIII", model="one/right", params={"shots": "five"})
@@ -277,7 +274,7 @@ def test_two_models_or_conditions_are_compared_on_the_same_questions(tmp_path: P
     assert (code, "no run is of nobody; a model or" in output) == (1, True), output
 
 
-def test_a_model_is_compared_by_its_name_with_arguments(tmp_path: Path) -> None:
+def test_a_model_is_compared_by_its_name_with_arguments(tmp_path):
     for share, answers in (("0.2", "IIIIIIIC"), ("0.8", "CCCCCCCC")):
         write_log(tmp_path, answers, model="noisy/a", fields={"model_args": {"p": share}})
     code, output = run("compare", "noisy/a [p=0.2]", "a [p=0.8]", tmp_path)
@@ -285,7 +282,7 @@ def test_a_model_is_compared_by_its_name_with_arguments(tmp_path: Path) -> None:
     assert lines_of_table(output)[0][-8] == "88"
 
 
-def test_power_says_what_questions_can_tell(tmp_path: Path) -> None:
+def test_power_says_what_questions_can_tell(tmp_path):
     code, output = run("power", "muse_syncopation")
     assert code == 0, output
     # McNemar's exact test: with 20 questions and 70% right, only a fall is found.
@@ -299,7 +296,7 @@ def test_power_says_what_questions_can_tell(tmp_path: Path) -> None:
     assert (code, "no benchmark or task nothing" in output) == (1, True)
 
 
-def test_tables_are_written_as_latex(tmp_path: Path) -> None:
+def test_tables_are_written_as_latex(tmp_path):
     log = write_log(tmp_path / "logs", QUESTIONS, model="a_b/c&d")
     code, output = run("report", log, "--out", tmp_path / "out", "--latex")
     assert code == 0, output
@@ -322,7 +319,7 @@ def test_tables_are_written_as_latex(tmp_path: Path) -> None:
         ("cut.eval", "cut.eval: it cannot be used: File is not a zip file"),
     ],
 )
-def test_bad_input_is_named(name: str, message: str, tmp_path: Path) -> None:
+def test_bad_input_is_named(name, message, tmp_path):
     (tmp_path / "empty").mkdir()
     write_log(tmp_path / "logs", QUESTIONS, about={"benchmark": "other"}).rename(
         tmp_path / "00.eval"

@@ -12,7 +12,7 @@ from zipfile import ZipFile
 
 import inspect_ai._util.zipfile  # noqa: F401 - teaches zipfile how logs are packed
 import pytest
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.log import list_eval_logs, read_eval_log
 
 from music_evals import benchmarks
 from music_evals.commands.run import _places, show_scores
@@ -32,11 +32,11 @@ app()
 """
 
 
-def headers(folder: Path) -> list[EvalLog]:
+def headers(folder):
     return [read_eval_log(info, header_only=True) for info in list_eval_logs(str(folder))]
 
 
-def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
+def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path):
     muse.syncopation()  # makes the default data
     logs = tmp_path / "logs"
     asked = ("--model", "baseline/reader", "-T", "modality=midi", "-T", "shots=few", "--limit", "2")
@@ -155,9 +155,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path: Path) -> None:
         (["build", "muse", "--out", "/proc/music-evals"], "cannot be written to"),
     ],
 )
-def test_bad_input_is_named(
-    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_input_is_named(arguments, message, tmp_path, monkeypatch):
     if arguments[0] == "run":
         arguments = [*arguments, "--log-dir", str(tmp_path)]
     monkeypatch.chdir(tmp_path)
@@ -166,7 +164,7 @@ def test_bad_input_is_named(
     assert message in " ".join(output.split())
 
 
-def test_a_checkpoint_is_a_model_of_hf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_checkpoint_is_a_model_of_hf(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "checkpoints" / "step-1"
     folder.mkdir(parents=True)
@@ -183,9 +181,7 @@ def test_a_checkpoint_is_a_model_of_hf(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("name", ["HF_TOKEN", "OPENAI_API_KEY", "OURS_API_KEY"])
-def test_a_key_with_a_letter_that_no_key_has_is_named(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_key_with_a_letter_that_no_key_has_is_named(name, monkeypatch):
     monkeypatch.setenv(name, "hf_é")
     models = {"HF_TOKEN": "hf/a/b", "OPENAI_API_KEY": "openai/x"}
     problem = provider_problem(models.get(name, "openai-api/ours/m"))
@@ -193,14 +189,14 @@ def test_a_key_with_a_letter_that_no_key_has_is_named(
     assert "é" not in problem
 
 
-def test_the_size_of_caches_is_checked_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_caches_is_checked_before_any_work(monkeypatch):
     monkeypatch.setenv("MUSIC_EVALS_CACHE_GB", "lots")
     code, output = run("list")
     assert code == 1
     assert "MUSIC_EVALS_CACHE_GB='lots' is no number of gigabytes" in output
 
 
-def test_a_price_names_what_it_leaves_out() -> None:
+def test_a_price_names_what_it_leaves_out():
     asked = [
         "run",
         "musictheorybench_reasoning",
@@ -216,9 +212,7 @@ def test_a_price_names_what_it_leaves_out() -> None:
     assert "The price is no bound" not in output
 
 
-def test_a_benchmark_and_a_task_run_by_name_from_any_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_benchmark_and_a_task_run_by_name_from_any_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = [
         "muse_chord_quality",
@@ -243,7 +237,7 @@ def test_a_benchmark_and_a_task_run_by_name_from_any_folder(
     assert {log.plan.config.max_tokens for log in logs} == {99}
 
 
-def test_a_dry_run_says_what_a_run_then_asks(tmp_path: Path) -> None:
+def test_a_dry_run_says_what_a_run_then_asks(tmp_path):
     asked = ["musictheorybench", "--limit", "5", "--epochs", "2", "--max-tokens", "7"]
     code, output = run("run", *asked, "--model", "x/y", "--dry-run", "--price", "1/10")
     assert code == 0, output
@@ -279,7 +273,7 @@ def test_a_dry_run_says_what_a_run_then_asks(tmp_path: Path) -> None:
     assert "Final Answer:" in output
 
 
-def test_the_share_of_unread_replies_and_the_score_by_rules_are_shown(tmp_path: Path) -> None:
+def test_the_share_of_unread_replies_and_the_score_by_rules_are_shown(tmp_path):
     readings = [{"reading": "answered"}] * 9 + [{"reading": "unreadable"}]
     write_log(tmp_path / "text", "C" * 9 + "N", scores=readings)
     write_log(tmp_path / "form", "C" * 9 + "N", scores=readings, params={"answer": "likelihood"})
@@ -297,7 +291,7 @@ def test_the_share_of_unread_replies_and_the_score_by_rules_are_shown(tmp_path: 
     assert "In some runs" not in shown["good"]
 
 
-def test_a_dry_run_counts_what_a_reading_model_is_sent_at_most() -> None:
+def test_a_dry_run_counts_what_a_reading_model_is_sent_at_most():
     asked = ("musictheorybench_reasoning", "--model", "x/y", "--dry-run", "--limit", "5")
     code, output = run("run", *asked, "--model-role", "reader=x/z")
     assert code == 0, output
@@ -307,7 +301,7 @@ def test_a_dry_run_counts_what_a_reading_model_is_sent_at_most() -> None:
     assert "reader" not in output
 
 
-def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "2026-01-01_cut.eval").write_bytes(b"PK")
     asked = [
         "muse_chord_quality",
@@ -325,7 +319,7 @@ def test_a_log_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     ) == (1, True), output
 
 
-def test_what_can_be_run_is_listed_by_its_name() -> None:
+def test_what_can_be_run_is_listed_by_its_name():
     code, output = run("list", columns=80)
     assert (code, max(map(len, output.splitlines())) <= 80) == (0, True)
     words = output.split()
@@ -335,7 +329,7 @@ def test_what_can_be_run_is_listed_by_its_name() -> None:
     assert "muse_chord_quality which quality has the chord 44 25%" in " ".join(words)
 
 
-def test_commands_start_without_what_takes_seconds_to_load() -> None:
+def test_commands_start_without_what_takes_seconds_to_load():
     asked = (
         "import sys, music_evals.commands.main; print({'inspect_ai', 'pandas', 'numpy', 'music21'} "
         "& {*sys.modules})"
@@ -344,8 +338,8 @@ def test_commands_start_without_what_takes_seconds_to_load() -> None:
 
 
 def test_a_run_under_several_conditions_shows_each_also_in_a_narrow_terminal(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     for stimulus, values in {"given": "CC", "none": "CI"}.items():
         write_log(tmp_path, values, params={"stimulus": stimulus})
     with redirect_stdout(StringIO()) as out, patch.dict("os.environ", COLUMNS="50"):
@@ -357,7 +351,7 @@ def test_a_run_under_several_conditions_shows_each_also_in_a_narrow_terminal(
 
 
 @pytest.mark.parametrize("name", ["run#2", "run%20b", "[/red]x", "new\nline", "inv\udcff"])
-def test_folders_that_inspect_misreads_are_refused(name: str, tmp_path: Path) -> None:
+def test_folders_that_inspect_misreads_are_refused(name, tmp_path):
     code, output = run("run", "muse", "--model", "baseline/chance", "--log-dir", tmp_path / name)
     assert code == 2
     assert "--log-dir" in output
@@ -365,7 +359,7 @@ def test_folders_that_inspect_misreads_are_refused(name: str, tmp_path: Path) ->
     assert not list(tmp_path.iterdir())
 
 
-def test_secrets_in_options_are_in_no_file(tmp_path: Path) -> None:
+def test_secrets_in_options_are_in_no_file(tmp_path):
     body = '{"token": "a-secret-of-mine"}'
     code, output = run(
         *("run", "muse_chord_quality", "--model", "baseline/chance", "--limit", 1),

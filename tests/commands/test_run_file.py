@@ -2,12 +2,11 @@
 
 import errno
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from fsspec.implementations.local import LocalFileSystem
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log
+from inspect_ai.log import list_eval_logs, read_eval_log
 from typer import BadParameter
 
 from music_evals.commands import run_file
@@ -15,16 +14,15 @@ from tests import garbled  # noqa: F401 - registers a model
 from tests.commands.cli import run
 
 
-def headers(folder: Path) -> list[EvalLog]:
+def headers(folder):
     return [read_eval_log(info, header_only=True) for info in list_eval_logs(str(folder))]
 
 
-def written(path: Path) -> dict[str, Any]:
-    values: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-    return values
+def written(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
-def test_a_run_is_repeated_from_its_file(tmp_path: Path) -> None:
+def test_a_run_is_repeated_from_its_file(tmp_path):
     first, second = tmp_path / "first", tmp_path / "second"
     asked = ["MUSE-chord-quality", "--model", "garbled/reader", "-T", "seed=3", "-T", "shots=few"]
     options = ["--limit", "2", "--temperature", "0.5", "--epochs", "2", "-M", "error_rate=0.5"]
@@ -63,7 +61,7 @@ def test_a_run_is_repeated_from_its_file(tmp_path: Path) -> None:
     assert (changed["generation"], changed["limit"]) == ({"temperature": 0}, 1)
 
 
-def test_no_file_has_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_has_a_key(tmp_path, monkeypatch):
     secret = "abcdefghijklmnopqrstuvwxyz"
     monkeypatch.setenv("OUR_API_KEY", secret)
     provider = {"api_key": "a", "note": secret, "nested": {"hf_token": "b", "max_tokens": 7}}
@@ -81,7 +79,7 @@ def test_no_file_has_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     }
 
 
-def test_several_models_have_a_folder_each(tmp_path: Path) -> None:
+def test_several_models_have_a_folder_each(tmp_path):
     config, logs = tmp_path / "eval.yaml", tmp_path / "two"
     config.write_text(
         "models: [baseline/reader, baseline/majority]\ntasks: [ziqi_comprehension]\nlimit: 1\n",
@@ -96,7 +94,7 @@ def test_several_models_have_a_folder_each(tmp_path: Path) -> None:
     assert written(logs / "baseline-majority" / "run.yaml")["models"] == ["baseline/majority"]
 
 
-def test_files_keep_to_the_schema() -> None:
+def test_files_keep_to_the_schema():
     jsonschema = pytest.importorskip("jsonschema")
     example = Path(__file__).parents[2] / "examples" / "ci" / "eval.yaml"
     for values, is_valid in (
@@ -130,7 +128,7 @@ def test_files_keep_to_the_schema() -> None:
         ("a: [", "while parsing"),
     ],
 )
-def test_a_mistake_in_a_file_is_named_in_a_line(text: str, message: str, tmp_path: Path) -> None:
+def test_a_mistake_in_a_file_is_named_in_a_line(text, message, tmp_path):
     config = tmp_path / "eval.yaml"
     config.write_text(text, encoding="utf-8")
     code, output = run(
@@ -141,7 +139,7 @@ def test_a_mistake_in_a_file_is_named_in_a_line(text: str, message: str, tmp_pat
     assert "-1" in text or "eval.yaml: " in output
 
 
-def test_a_small_file_cannot_take_much_memory_or_depth(tmp_path: Path) -> None:
+def test_a_small_file_cannot_take_much_memory_or_depth(tmp_path):
     config = tmp_path / "eval.yaml"
     lines = ["  a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
@@ -155,10 +153,8 @@ def test_a_small_file_cannot_take_much_memory_or_depth(tmp_path: Path) -> None:
             run_file.read_run_file(config)
 
 
-def test_a_full_disk_leaves_no_part_of_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def write_a_part(files: LocalFileSystem, path: str, data: bytes) -> None:
+def test_a_full_disk_leaves_no_part_of_a_file(tmp_path, monkeypatch):
+    def write_a_part(files, path, data):
         Path(path).write_bytes(data[:5])
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -171,10 +167,8 @@ def test_a_full_disk_leaves_no_part_of_a_file(
     assert written(tmp_path / "run.yaml")["models"] == ["baseline/chance"]
 
 
-def test_a_full_disk_is_named_with_its_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object, **__: object) -> None:
+def test_a_full_disk_is_named_with_its_folder(tmp_path, monkeypatch):
+    def fail(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("inspect_ai.eval_set", fail)

@@ -1,8 +1,6 @@
 """`music-evals subset`, runs of its file, and the estimates in a report."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +12,7 @@ from tests.reports.logs import write_log
 KINDS = [{"theme": f"theme {item % 4}"} for item in range(60)]
 
 
-def write_logs(folder: Path, models: int) -> None:
+def write_logs(folder, models):
     """Models of graded skill, which answer 60 questions in four themes."""
     rng = np.random.default_rng(5)
     for model, skill in enumerate(np.linspace(0.2, 0.9, models)):
@@ -22,7 +20,7 @@ def write_logs(folder: Path, models: int) -> None:
         write_log(folder, values, model=f"org/model-{model}", samples=KINDS)
 
 
-def read(path: Path) -> tuple[list[str], dict[str, Any]]:
+def read(path):
     config = json.loads(path.read_text())
     assert {*config} == {"eval_config", "metadata"}, "keys of a run config of Inspect"
     (subset,) = config["metadata"]["subsets"].values()
@@ -30,7 +28,7 @@ def read(path: Path) -> tuple[list[str], dict[str, Any]]:
 
 
 @pytest.mark.parametrize("models", [1, 9])
-def test_a_subset_is_drawn_from_strata_of_difficulty(models: int, tmp_path: Path) -> None:
+def test_a_subset_is_drawn_from_strata_of_difficulty(models, tmp_path):
     write_logs(tmp_path / "logs", models)
     write_log(tmp_path / "logs", "I" * 60, model="baseline/chance", samples=KINDS)
     out = tmp_path / "20.json"
@@ -45,7 +43,7 @@ def test_a_subset_is_drawn_from_strata_of_difficulty(models: int, tmp_path: Path
     assert sorted({*subset["models"]}) == [f"org/model-{model}" for model in range(models)]
 
 
-def test_the_file_of_a_subset_runs_and_the_report_estimates_the_full_score(tmp_path: Path) -> None:
+def test_the_file_of_a_subset_runs_and_the_report_estimates_the_full_score(tmp_path):
     every, chosen, logs = tmp_path / "every", tmp_path / "chosen", tmp_path / "logs"
     run_task = ["run", "muse_syncopation", "--model", "baseline/chance", "--display", "none"]
     assert run(*run_task, "--log-dir", every)[0] == 0
@@ -73,7 +71,7 @@ def test_the_file_of_a_subset_runs_and_the_report_estimates_the_full_score(tmp_p
     assert "in part" in output
 
 
-def test_logs_that_give_no_subset_are_refused_in_a_line(tmp_path: Path) -> None:
+def test_logs_that_give_no_subset_are_refused_in_a_line(tmp_path):
     write_logs(tmp_path / "logs", 2)
     out = tmp_path / "subset.json"
     code, output = run("subset", tmp_path / "logs", "--items", 60, "--out", out)

@@ -1,7 +1,5 @@
 """MusicTheoryBench: the published columns, the composed bank, and its tasks end to end."""
 
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -21,7 +19,7 @@ from music_evals.evals.musictheorybench import knowledge, reasoning
 from tests.harness import metrics, run
 
 
-def published(folder: Path, **changes: object) -> Path:
+def published(folder, **changes):
     """A copy with the columns of the Hub's: 5 rows in dev, two subjects in test."""
     for split, subjects in (
         ("dev", ["knowledge"] * 5),
@@ -49,7 +47,7 @@ def published(folder: Path, **changes: object) -> Path:
     return folder
 
 
-def test_the_published_questions_become_two_configs_with_one_dev(tmp_path: Path) -> None:
+def test_the_published_questions_become_two_configs_with_one_dev(tmp_path):
     made = build_dataset(BENCHMARK, tmp_path / "out", str(published(tmp_path / "source")))
     assert made.counts == {"knowledge": {"dev": 5, "test": 8}, "reasoning": {"dev": 5, "test": 4}}
     rows = load_split(str(tmp_path / "out"), "reasoning", "test", benchmark=BENCHMARK).to_list()
@@ -76,9 +74,7 @@ def test_the_published_questions_become_two_configs_with_one_dev(tmp_path: Path)
         ("options, 3", {"options": {"A": "a", "B": "b", "C": "c", "D": None}}),
     ],
 )
-def test_a_malformed_row_is_named_and_nothing_is_written(
-    tmp_path: Path, column: str, changes: dict[str, object]
-) -> None:
+def test_a_malformed_row_is_named_and_nothing_is_written(tmp_path, column, changes):
     with pytest.raises(DatasetError, match=f"knowledge/test, row test-003, {column}: "):
         build_dataset(BENCHMARK, tmp_path / "out", str(published(tmp_path / "source", **changes)))
     (tmp_path / "none").mkdir()
@@ -87,7 +83,7 @@ def test_a_malformed_row_is_named_and_nothing_is_written(
     assert not (tmp_path / "out").exists()
 
 
-def test_files_that_are_no_copy_and_small_files_of_gigabytes_are_named(tmp_path: Path) -> None:
+def test_files_that_are_no_copy_and_small_files_of_gigabytes_are_named(tmp_path):
     source = published(tmp_path / "source")
     (path,) = source.glob("data/test-*.parquet")
     rows = pq.read_table(path)
@@ -102,9 +98,7 @@ def test_files_that_are_no_copy_and_small_files_of_gigabytes_are_named(tmp_path:
         build_dataset(BENCHMARK, tmp_path / "out", str(source))
 
 
-def test_composed_questions_are_balanced_reproducible_and_answered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_composed_questions_are_balanced_reproducible_and_answered(tmp_path, monkeypatch):
     monkeypatch.setattr(
         compose, "refuse_guessable_theory", lambda: None
     )  # tests of the composer look at that

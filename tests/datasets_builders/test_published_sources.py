@@ -5,9 +5,7 @@ without them.
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,7 +13,7 @@ import pytest
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.abc_eval import dataset as abc_eval
-from music_evals.datasets_builders.dataset_io import Origin, build_dataset, describe_dataset
+from music_evals.datasets_builders.dataset_io import build_dataset, describe_dataset
 from music_evals.datasets_builders.lilybench import dataset as lilybench
 from music_evals.datasets_builders.lilybench.rows import TASKS
 from music_evals.datasets_builders.muse.recordings import recorded_rows as recorded_muse
@@ -27,7 +25,7 @@ from tests.datasets_builders.test_musictheorybench import published as write_the
 from tests.evals import test_listening_sets as listening
 from tests.evals import test_pitchbench as pitches
 from tests.evals.test_question_sets import rul_record, sound
-from tests.published_servers import Servers, folder_files, rerouted, serve, tar
+from tests.published_servers import folder_files, rerouted, serve, tar
 from tests.ziqi_source import write_source
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "data"
@@ -36,39 +34,37 @@ NEEDS_LILYPOND = ("abc_eval", "lilybench", "lilybench_generation")
 
 
 @pytest.fixture
-def servers(tmp_path: Path) -> Iterator[Servers]:
+def servers(tmp_path):
     with serve() as running, rerouted(running, tmp_path):
         yield running
 
 
-def remotes(name: str) -> dict[str, benchmarks.Remote]:
+def remotes(name):
     """Hub, address or DOI → remote, of the copy of the facts."""
     source = benchmarks.dataset_facts(name).published[1]
     return {remote.hub or remote.doi or remote.address: remote for remote in source.remotes}
 
 
-def put_archive(
-    servers: Servers, name: str, files: dict[str, bytes], at: str = "github.com"
-) -> None:
+def put_archive(servers, name, files, at="github.com"):
     """Serve files as the archive of a benchmark's git commit, in a folder as GitHub packs them."""
     address = next(address for address in remotes(name) if at in address and ".tar.gz" in address)
     packed = tar({f"NAME-COMMIT/{path}": content for path, content in files.items()})
     servers.files[address.removeprefix("https://")] = packed
 
 
-def put_repository(servers: Servers, name: str, files: dict[str, bytes]) -> None:
+def put_repository(servers, name, files):
     """Serve files as the repository of a benchmark on the Hub."""
     remote = next(remote for remote in remotes(name).values() if remote.hub)
     servers.repositories[remote.hub] = {remote.commit or COMMIT: files}
 
 
-def parquet(records: list[dict[str, Any]]) -> bytes:
+def parquet(records):
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(records), buffer)
     return buffer.getvalue()
 
 
-def put_ziqi(servers: Servers, folder: Path) -> None:
+def put_ziqi(servers, folder):
     put_archive(
         servers,
         "ziqi",
@@ -76,15 +72,15 @@ def put_ziqi(servers: Servers, folder: Path) -> None:
     )
 
 
-def put_musictheorybench(servers: Servers, folder: Path) -> None:
+def put_musictheorybench(servers, folder):
     put_repository(servers, "musictheorybench", folder_files(write_theory(folder)))
 
 
-def put_msu(servers: Servers, folder: Path) -> None:
+def put_msu(servers, folder):
     put_repository(servers, "msu", folder_files(write_snapshot(folder)))
 
 
-def put_muse(servers: Servers, _: Path) -> None:
+def put_muse(servers, _):
     paths = {path for row in recorded_muse() for path in row.paths}
     put_archive(
         servers,
@@ -93,16 +89,16 @@ def put_muse(servers: Servers, _: Path) -> None:
     )
 
 
-def put_muse_ten(servers: Servers, _: Path) -> None:
+def put_muse_ten(servers, _):
     paths = {path for row in recorded_ten() for path in row.paths if "Circles_3" not in path}
     put_archive(servers, "muse_ten", {path: sound(seed=n) for n, path in enumerate(sorted(paths))})
 
 
-def put_abc_eval(servers: Servers, folder: Path) -> None:
+def put_abc_eval(servers, folder):
     put_archive(servers, "abc_eval", folder_files(write_files(folder / "csv").parent))
 
 
-def put_lilybench(servers: Servers, _: Path) -> None:
+def put_lilybench(servers, _):
     put_archive(
         servers,
         "lilybench",
@@ -115,7 +111,7 @@ def put_lilybench(servers: Servers, _: Path) -> None:
     )
 
 
-def put_lilybench_generation(servers: Servers, _: Path) -> None:
+def put_lilybench_generation(servers, _):
     labels = {"work_01_processed.ly": {"composer": "Vivaldi", "meta": {}}}
     (address,) = [address for address in remotes("lilybench_generation") if "labels" in address]
     servers.files[address.removeprefix("https://")] = json.dumps(labels).encode()
@@ -127,7 +123,7 @@ def put_lilybench_generation(servers: Servers, _: Path) -> None:
     )
 
 
-def mmau_record(number: int, task: str = "music", **changes: Any) -> dict[str, Any]:
+def mmau_record(number, task="music", **changes):
     """A row of ``gamma-lab-umd/MMAU-test-mini``."""
     facts = {
         "id": f"m{number}",
@@ -150,14 +146,14 @@ def mmau_record(number: int, task: str = "music", **changes: Any) -> dict[str, A
     return {**record, "other_attributes": json.dumps({**facts, "split": "test-mini"}), **changes}
 
 
-def put_mmau(servers: Servers, _: Path) -> None:
+def put_mmau(servers, _):
     records = [mmau_record(number, "music" if number % 3 == 0 else "sound") for number in range(9)]
     put_repository(
         servers, "mmau", {"data/test-00000-of-00001.parquet": parquet(records), "README.md": b"#"}
     )
 
 
-def put_mmau_test(servers: Servers, _: Path) -> None:
+def put_mmau_test(servers, _):
     names = ("id", "audio_id", "question", "task", "category", "sub-category", "difficulty")
     values = [("t1", "test-audios/t1.wav", "Which?", "speech", "Reasoning", "Tempo", "easy")]
     records = [
@@ -170,7 +166,7 @@ def put_mmau_test(servers: Servers, _: Path) -> None:
     )
 
 
-def mmar_record(number: int, modality: str = "music") -> dict[str, Any]:
+def mmar_record(number, modality="music"):
     return {
         "id": f"r{number}",
         "audio_path": f"./audio/r{number}.wav",
@@ -184,7 +180,7 @@ def mmar_record(number: int, modality: str = "music") -> dict[str, Any]:
     }
 
 
-def put_mmar(servers: Servers, _: Path) -> None:
+def put_mmar(servers, _):
     lines = [json.dumps(mmar_record(n, "music" if n < 3 else "speech")) for n in range(5)]
     (address,) = [address for address in remotes("mmar") if "MMAR-meta" in address]
     servers.files[address.removeprefix("https://")] = "\n".join(lines).encode()
@@ -195,14 +191,14 @@ def put_mmar(servers: Servers, _: Path) -> None:
     )
 
 
-def hub_record(question: str, answer: str, seed: int) -> dict[str, Any]:
+def hub_record(question, answer, seed):
     """A row of ``lmms-lab/muchomusic``."""
     choices = f"(A) Gong (B) {answer} (C) Lyre (D) Fife"
     clip = {"bytes": sound(seed=seed), "path": None}
     return {"context": clip, "instruction": question, "choices": choices, "answer": f"(B) {answer}"}
 
 
-def put_muchomusic(servers: Servers, _: Path) -> None:
+def put_muchomusic(servers, _):
     fields = {
         "dataset": "sdd",
         "genre": "Rock",
@@ -229,7 +225,7 @@ def put_muchomusic(servers: Servers, _: Path) -> None:
     put_repository(servers, "muchomusic", {"data/test-00000-of-00001.parquet": parquet(records)})
 
 
-def put_rul_muchomusic(servers: Servers, _: Path) -> None:
+def put_rul_muchomusic(servers, _):
     questions = {str(number): rul_record(number) for number in range(5)}
     (address,) = [address for address in remotes("rul_muchomusic") if "RUL" in address]
     servers.files[address.removeprefix("https://")] = json.dumps(questions).encode()
@@ -241,7 +237,7 @@ def put_rul_muchomusic(servers: Servers, _: Path) -> None:
     )
 
 
-def put_ssmr(servers: Servers, _: Path) -> None:
+def put_ssmr(servers, _):
     answers = {
         "correct_answer": "C major",
         **{f"incorrect_answer{n}": f"{key} minor" for n, key in enumerate("CDE", 1)},
@@ -256,28 +252,28 @@ def put_ssmr(servers: Servers, _: Path) -> None:
     put_repository(servers, "ssmr", files)
 
 
-def put_file(servers: Servers, name: str, end: str, content: bytes) -> None:
+def put_file(servers, name, end, content):
     """Serve a file at the address with this end."""
     (address,) = [address for address in remotes(name) if address.endswith(end)]
     servers.files[address.removeprefix("https://")] = content
 
 
-def put_mmau_pro(servers: Servers, _: Path) -> None:
+def put_mmau_pro(servers, _):
     records = [listening.mmau_pro_record(number) for number in range(3)]
     put_repository(servers, "mmau_pro", listening.mmau_pro_files(records))
 
 
-def put_wildscore(servers: Servers, _: Path) -> None:
+def put_wildscore(servers, _):
     records = listening.table([listening.wildscore_record("one")])
     files = {"data.csv": records, "images/one.jpg": listening.gif(3), "README.md": b"#"}
     put_repository(servers, "wildscore", files)
 
 
-def put_musica(servers: Servers, _: Path) -> None:
+def put_musica(servers, _):
     put_file(servers, "musica", "seed_52.tsv", listening.musica_files(4)["seed_52.tsv"])
 
 
-def put_mtg_jamendo(servers: Servers, _: Path) -> None:
+def put_mtg_jamendo(servers, _):
     text = next(iter(listening.mtg_files().values()))
     for split in ("genre", "moodtheme", "instrument", "top50tags"):
         tag = {"genre": b"rock", "moodtheme": b"sad", "instrument": b"harp"}.get(split, b"rock")
@@ -286,12 +282,12 @@ def put_mtg_jamendo(servers: Servers, _: Path) -> None:
         put_file(servers, "mtg_jamendo", f"autotagging_{split}-test.tsv", content)
 
 
-def put_magnatagatune(servers: Servers, _: Path) -> None:
+def put_magnatagatune(servers, _):
     files = listening.magnatagatune_files()
     put_file(servers, "magnatagatune", "annotations_final.csv", files["annotations_final.csv"])
 
 
-def put_vocalset(servers: Servers, _: Path) -> None:
+def put_vocalset(servers, _):
     record = listening.vocalset_record("f2_scales_vocal_fry_a_00", "vocal_fry")
     put_file(servers, "vocalset", "CMI_VocalSet_tech.jsonl", json.dumps(record).encode())
     (path,) = record["audio_path"]
@@ -299,24 +295,24 @@ def put_vocalset(servers: Servers, _: Path) -> None:
     put_repository(servers, "vocalset", {"test_Data.zip": zipped(clip)})
 
 
-def put_pitchbench(servers: Servers, folder: Path) -> None:
+def put_pitchbench(servers, folder):
     stimuli = pitches.write_stimuli(folder, pitches.STIMULI)
     put_repository(servers, "pitchbench", folder_files(stimuli))
 
 
-def put_nsynth(servers: Servers, _: Path) -> None:
+def put_nsynth(servers, _):
     (address,) = remotes("nsynth")
     notes = pitches.nsynth_files([("bass", "electronic", 40), ("vocal", "synthetic", 70)])
     servers.files[address.removeprefix("https://")] = tar(notes)
 
 
-def put_lyrics(servers: Servers, _: Path) -> None:
+def put_lyrics(servers, _):
     (doi,) = remotes("lyrics")
     texts = {"lyrics_transcripts/test/A - B.txt": listening.LYRICS.encode(), "README.txt": b"Read."}
     servers.record(doi, {"musdb18_lyrics.zip": zipped(texts)})
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def zipped(files):
     import zipfile
 
     buffer = io.BytesIO()
@@ -360,11 +356,11 @@ ROWS = {
 """Benchmark → a config, and its rows."""
 
 
-def published(name: str) -> Origin:
+def published(name):
     return describe_dataset("published", benchmark=dataset_module(name).BENCHMARK)
 
 
-def test_every_benchmark_is_tried() -> None:
+def test_every_benchmark_is_tried():
     # What mirdata fetches is tried in dataset_io/test_mirdata_sets.py.
     by_mirdata = [name for name in benchmarks.names() if "mirdata" in benchmarks.load(name).table]
     own = sorted({*benchmarks.names()} - {*by_mirdata, benchmarks.MIRDATA})
@@ -373,12 +369,12 @@ def test_every_benchmark_is_tried() -> None:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_it_is_fetched_once_and_the_same_as_from_a_folder(
-    name: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    request: Any,
-) -> None:
+    name,
+    tmp_path,
+    monkeypatch,
+    capsys,
+    request,
+):
     if name in NEEDS_LILYPOND:
         request.getfixturevalue("lilypond_runs")
     monkeypatch.setattr(abc_eval, "make_pieces", lambda *_: ([], {}))  # for strict rows
@@ -409,7 +405,7 @@ def test_it_is_fetched_once_and_the_same_as_from_a_folder(
     assert first.label.startswith(f"{first.provenance.source}-{first.revision[:7]}")
 
 
-def test_sound_is_joined_by_the_text_of_the_question(servers: Servers, tmp_path: Path) -> None:
+def test_sound_is_joined_by_the_text_of_the_question(servers, tmp_path):
     put_rul_muchomusic(servers, tmp_path)
     origin = published("rul_muchomusic")
     assert origin.provenance.missing == {"muchomusic": ("3 (several sounds fit it)", "4 (missing)")}
@@ -418,9 +414,7 @@ def test_sound_is_joined_by_the_text_of_the_question(servers: Servers, tmp_path:
     }
 
 
-def test_a_clip_of_another_copy_of_the_hub_is_the_same_question(
-    servers: Servers, tmp_path: Path
-) -> None:
+def test_a_clip_of_another_copy_of_the_hub_is_the_same_question(servers, tmp_path):
     """The layouts of MMAU: the authors' on the Hub, lmms-lab's, and the file on GitHub with clips
     beside it.
     """

@@ -5,14 +5,11 @@ layers.
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 from transformers import (
     AutoModel,
     AutoTokenizer,
@@ -23,7 +20,7 @@ from transformers import (
 )
 from transformers.utils import logging
 
-from music_evals.encoders.lilybert import Encoder, EncoderError, load_encoder
+from music_evals.encoders.lilybert import EncoderError, load_encoder
 from tests.encoders.tiny_encoder import make_tiny_encoder
 
 SHORT = r"\relative c' { \time 3/4 \key g \major g4 a b | d2. }"
@@ -33,7 +30,7 @@ TEXTS = [SHORT, LONG, "", OTHER, LONG[:900]]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
+def one_thread():
     """So small a model gains nothing from more, and loses much where the cores are busy."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -42,16 +39,16 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     return make_tiny_encoder(tmp_path_factory.mktemp("models") / "tiny", [SHORT, OTHER, LONG])
 
 
 @pytest.fixture(scope="module")
-def encoder(folder: Path) -> Encoder:
+def encoder(folder):
     return load_encoder(str(folder), device="cpu")
 
 
-def expected(folder: Path, text: str, layer: int = 6, limit: int = 512) -> NDArray[np.float32]:
+def expected(folder, text, layer=6, limit=512):
     """The vector of a text; the tokenizer itself truncates."""
     tokenizer, model = (
         AutoTokenizer.from_pretrained(folder),
@@ -60,16 +57,15 @@ def expected(folder: Path, text: str, layer: int = 6, limit: int = 512) -> NDArr
     ids = tokenizer(text, truncation=True, max_length=limit)["input_ids"]
     with torch.no_grad():
         states = model(torch.tensor([ids]), output_hidden_states=True).hidden_states[layer][0]
-    vector: NDArray[np.float32] = states[0].numpy()
-    return vector
+    return states[0].numpy()
 
 
-def assert_close(vectors: Any, expected: Any) -> None:
+def assert_close(vectors, expected):
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
-def test_vectors_are_those_of_transformers_alone(folder: Path, encoder: Encoder) -> None:
+def test_vectors_are_those_of_transformers_alone(folder, encoder):
     tokens = [len(encoder.tokenizer.encode(text)) for text in TEXTS]
     assert min(tokens) == 2
     assert max(tokens) > 2 * 512
@@ -84,7 +80,7 @@ def test_vectors_are_those_of_transformers_alone(folder: Path, encoder: Encoder)
 @pytest.mark.parametrize(
     ("config", "model"), [(BertConfig, BertModel), (ModernBertConfig, ModernBertModel)]
 )
-def test_other_encoders(folder: Path, tmp_path: Path, config: Any, model: Any) -> None:
+def test_other_encoders(folder, tmp_path, config, model):
     """BERT has positions of another kind; ModernBERT normalises its last layer once more, so it is
     not cut.
     """
@@ -105,7 +101,7 @@ def test_other_encoders(folder: Path, tmp_path: Path, config: Any, model: Any) -
     assert_close(encoder.embed([SHORT, OTHER])[1], expected(tmp_path, OTHER, 2, limit=40))
 
 
-def test_equal_texts_are_read_once(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_texts_are_read_once(encoder, monkeypatch):
     seen = watch(encoder, monkeypatch)
     vectors = encoder.embed([SHORT, OTHER, SHORT])
     assert vectors[0].tobytes() == vectors[2].tobytes()
@@ -113,16 +109,14 @@ def test_equal_texts_are_read_once(encoder: Encoder, monkeypatch: pytest.MonkeyP
     assert sum(seen) == 2
 
 
-def test_odd_texts(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_odd_texts(encoder, monkeypatch):
     odd, plain = encoder.embed(["c4 \ud800", "c4 ?"])
     assert_close(odd, plain)
     monkeypatch.setattr("music_evals.encoders.lilybert.MOST_CHARACTERS", len(SHORT))
     assert_close(encoder.embed([SHORT + OTHER])[0], encoder.embed([SHORT])[0])
 
 
-def test_kept_vectors_are_taken_without_the_model(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kept_vectors_are_taken_without_the_model(folder, tmp_path, monkeypatch):
     encoder = load_encoder(folder, device="cpu", cache=tmp_path)
     first = encoder.embed(TEXTS)
     paths = set(tmp_path.glob("??/*.f32"))
@@ -146,9 +140,7 @@ def test_kept_vectors_are_taken_without_the_model(
     assert np.abs(other.embed([SHORT])[0] - first[0]).max() > 0.01
 
 
-def test_identity_tells_weights_apart_and_hides_the_path(
-    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_identity_tells_weights_apart_and_hides_the_path(folder, tmp_path, capfd):
     verbosity = logging.get_verbosity()
     encoder = load_encoder(folder, device="cpu")
     encoder.embed([LONG])
@@ -164,9 +156,7 @@ def test_identity_tells_weights_apart_and_hides_the_path(
     assert load_encoder(other, device="cpu").identity != encoder.identity
 
 
-def test_a_model_of_the_hub_is_known_by_its_commit(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_of_the_hub_is_known_by_its_commit(folder, tmp_path, monkeypatch):
     commit = "0123456789abcdef" * 2 + "01234567"
     model = tmp_path / "models--somebody--tiny"
     shutil.copytree(folder, model / "snapshots" / commit)
@@ -186,7 +176,7 @@ def test_a_model_of_the_hub_is_known_by_its_commit(
             load_encoder(name)
 
 
-def test_what_cannot_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be(folder, monkeypatch):
     for name in ("", "./nowhere", "/no/such/folder", "a/b/c", "two words"):
         with pytest.raises(
             EncoderError, match=f"encoder '{name}' cannot be loaded: .*; accepted: a folder"
@@ -205,8 +195,8 @@ def test_what_cannot_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         load_encoder(folder)
 
 
-def test_damaged_and_other_models(folder: Path, tmp_path: Path) -> None:
-    def copied(name: str, file: str = "", content: str = "") -> Path:
+def test_damaged_and_other_models(folder, tmp_path):
+    def copied(name, file="", content=""):
         copy = Path(shutil.copytree(folder, tmp_path / name))
         if file:
             (copy / file).write_text(content)
@@ -248,12 +238,12 @@ def test_damaged_and_other_models(folder: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-def watch(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def watch(encoder, monkeypatch):
     """Note how many texts the model reads at each call."""
-    seen: list[int] = []
+    seen = []
     forward = encoder.model.forward
 
-    def count_texts(**options: Any) -> Any:
+    def count_texts(**options):
         seen.append(len(options["input_ids"]))
         return forward(**options)
 

@@ -1,16 +1,11 @@
 """A tiny random RoBERTa with its own tokenizer, made on the spot."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import torch
 from tokenizers import ByteLevelBPETokenizer
 from transformers import RobertaConfig, RobertaModel, RobertaTokenizerFast
 
 
-def make_tiny_encoder(
-    folder: Path, texts: Sequence[str], *, seed: int = 1, layers: int = 8, hidden: int = 32
-) -> Path:
+def make_tiny_encoder(folder, texts, *, seed=1, layers=8, hidden=32):
     """Write a RoBERTa with random weights and a byte-level tokenizer trained on the texts; return
     the folder.
 

@@ -4,19 +4,17 @@ asked.
 
 import json
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 
 @contextmanager
-def serve(reply: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def serve(reply):
     """Yield the server's address, and the bodies of its requests, for the time of the block."""
-    asked: list[dict[str, Any]] = []
+    asked = []
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+        def do_POST(self):
             asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             facts = {
                 "id": "1",
@@ -37,7 +35,7 @@ def serve(reply: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             self.end_headers()
             self.wfile.write("".join(lines).encode())
 
-        def log_message(self, *_: Any) -> None:
+        def log_message(self, *_):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -10,7 +10,6 @@ import sys
 from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -25,7 +24,7 @@ from music_evals.datasets_builders.training.decontamination import is_reserved
 from tests.environments.chat_server import serve
 
 
-def scored(task: Any, reply: str) -> dict[str, Any]:
+def scored(task, reply):
     """Rewards and metrics as verifiers computes them."""
     trace = SimpleNamespace(last_reply=reply, metrics={}, rewards={})
     trace.record_metrics = trace.metrics.update
@@ -36,7 +35,7 @@ def scored(task: Any, reply: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", environment.COMPOSED)
-def test_questions_are_endless_repeatable_and_their_references_earn_1(name: str) -> None:
+def test_questions_are_endless_repeatable_and_their_references_earn_1(name):
     taskset = environment.MusicTaskset(environment.MusicConfig(questions=name))
     assert taskset.INFINITE
     tasks = list(islice(taskset, 40))
@@ -45,7 +44,7 @@ def test_questions_are_endless_repeatable_and_their_references_earn_1(name: str)
     assert all(asyncio.run(task.validate(None)) for task in tasks)
 
 
-def test_rows_of_a_file_and_what_replies_earn(tmp_path: Path) -> None:
+def test_rows_of_a_file_and_what_replies_earn(tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text(
         json.dumps({"prompt": "How many measures?", "row": {"answer": "12"}}) + "\n",
@@ -65,7 +64,7 @@ def test_rows_of_a_file_and_what_replies_earn(tmp_path: Path) -> None:
     assert not any(scored(task, "13 or 12").values())
 
 
-def test_what_cannot_be_composed_is_named() -> None:
+def test_what_cannot_be_composed_is_named():
     with pytest.raises(
         ValueError,
         match="questions='msu_textual' is not composed; accepted are musictheorybench_kn",
@@ -73,7 +72,7 @@ def test_what_cannot_be_composed_is_named() -> None:
         environment.MusicTaskset(environment.MusicConfig(questions="msu_textual"))
 
 
-def test_a_rollout_is_a_question_and_an_answer_without_tools(tmp_path: Path) -> None:
+def test_a_rollout_is_a_question_and_an_answer_without_tools(tmp_path):
     with serve("Final Answer: A") as (address, asked):
         command = [Path(sys.executable).with_name("vf-eval"), "music_evals_v1"]
         options = {
@@ -104,7 +103,7 @@ def test_a_rollout_is_a_question_and_an_answer_without_tools(tmp_path: Path) -> 
     assert {*rewards} <= {0, 1}
 
 
-def test_no_question_is_of_the_half_reserved_for_tests() -> None:
+def test_no_question_is_of_the_half_reserved_for_tests():
     entries = list(islice(environment.compose_theory("musictheorybench_knowledge", 1_000), 200))
     prompts = {entry["prompt"] for entry in entries}
     rows = composed_rows(compose_theory(2_000, 1_000, MUSICTHEORYBENCH), "1000")

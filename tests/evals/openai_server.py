@@ -3,7 +3,7 @@ says.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from math import log
@@ -15,12 +15,12 @@ Respond = Callable[[dict[str, Any]], str | dict[str, float]]
 
 
 @contextmanager
-def openai_server(respond: Respond) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def openai_server(respond):
     """Run a server; yield its address and the requests, each with its ``path``."""
-    requests: list[dict[str, Any]] = []
+    requests = []
 
     class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+        def do_POST(self):
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             request["path"] = self.path
             requests.append(request)
@@ -31,7 +31,7 @@ def openai_server(respond: Respond) -> Iterator[tuple[str, list[dict[str, Any]]]
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None: ...
+        def log_message(self, *_): ...
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
         Thread(target=http.serve_forever, daemon=True).start()
@@ -39,10 +39,10 @@ def openai_server(respond: Respond) -> Iterator[tuple[str, list[dict[str, Any]]]
         http.shutdown()
 
 
-def _response(request: dict[str, Any], reply: str | dict[str, float]) -> dict[str, Any]:
+def _response(request, reply):
     is_chat = request["path"].endswith("/chat/completions")
     text = reply if isinstance(reply, str) else max(reply, key=lambda token: reply[token])
-    choice: dict[str, Any] = {
+    choice = {
         "index": 0,
         "finish_reason": "stop" if isinstance(reply, str) else "length",
     }

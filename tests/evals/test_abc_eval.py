@@ -2,15 +2,11 @@
 LilyBench.
 """
 
-from pathlib import Path
-from typing import Any
-
 import pytest
-from inspect_ai import Task
 
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.abc_eval import dataset
-from music_evals.datasets_builders.lilybench.rows import TASKS, TaskName
+from music_evals.datasets_builders.lilybench.rows import TASKS
 from music_evals.evals import abc_eval, lilybench
 from music_evals.reports.records import read_records
 from music_evals.reports.tables.abc_eval import tables
@@ -21,22 +17,20 @@ from tests.harness import metrics, run, run_scripted
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+def small(tmp_path_factory):
     return abc_eval_dataset.write_small(tmp_path_factory.mktemp("small") / "abc_eval")
 
 
-def make(name: TaskName, dataset: str, **parameters: Any) -> Task:
-    task: Task = getattr(abc_eval, name)(dataset=dataset, **parameters)
-    return task
+def make(name, dataset, **parameters):
+    return getattr(abc_eval, name)(dataset=dataset, **parameters)
 
 
-def prompt(task: Task, number: int = 0) -> str:
+def prompt(task, number=0):
     _, message = list(task.dataset)[number].input
-    text: str = message.text  # type: ignore[union-attr]
-    return text
+    return message.text  # type: ignore[union-attr]
 
 
-def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path) -> None:
+def test_who_knows_the_answers_scores_in_full(small, tmp_path):
     tasks = [make(name, small) for name in TASKS]
     logs = run(tasks, tmp_path, model=knowing(tasks))
     assert [log.eval.task for log in logs] == [
@@ -47,8 +41,8 @@ def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("lilypond_runs")
 def test_the_authors_folder_is_a_dataset_and_its_answers_are_read_as_published(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     monkeypatch.setattr(dataset, "make_pieces", lambda *_: ([], {}))  # for strict rows
     folder = str(write_files(tmp_path / "csv"))
     order, errors = (
@@ -71,7 +65,7 @@ def test_the_authors_folder_is_a_dataset_and_its_answers_are_read_as_published(
 
 @pytest.mark.parametrize("model", ["baseline/reader", "baseline/chance", "baseline/majority"])
 @pytest.mark.parametrize("protocol", ["strict", "paper"])
-def test_baselines_answer_in_form(small: str, tmp_path: Path, model: str, protocol: str) -> None:
+def test_baselines_answer_in_form(small, tmp_path, model, protocol):
     names = ("bar_count", "metadata_qa") if model == "baseline/reader" else TASKS
     for log in run([make(name, small, protocol=protocol) for name in names], tmp_path, model=model):  # type: ignore[arg-type]
         (figures,) = metrics(log).values()
@@ -79,14 +73,14 @@ def test_baselines_answer_in_form(small: str, tmp_path: Path, model: str, protoc
         assert model != "baseline/reader" or protocol == "paper" or headline(log) == 1
 
 
-def test_the_wording_is_lilybenchs_where_it_has_no_notation() -> None:
+def test_the_wording_is_lilybenchs_where_it_has_no_notation():
     own, other = load_prompts("abc_eval"), load_prompts("lilybench")
     assert own["question"] == other["question"]
     assert own["paper"]["reply"] == other["paper"]["reply"]
     assert "lilypond" not in str(own).casefold()
 
 
-def test_the_same_questions_in_two_notations_are_paired(small: str, tmp_path: Path) -> None:
+def test_the_same_questions_in_two_notations_are_paired(small, tmp_path):
     other = lilybench_dataset.write_small(tmp_path / "lilybench", "generated")
     tasks = [make("bar_count", small), lilybench.bar_count(dataset=other)]
     tasks += [

@@ -4,16 +4,11 @@ refused ahead.
 
 import json
 import re
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 from unittest.mock import MagicMock
 
 import click
 import pytest
-from inspect_ai import Task
-from inspect_ai.log import EvalLog
-from inspect_ai.model import GenerateConfig, Model, get_model
+from inspect_ai.model import GenerateConfig, get_model
 
 from music_evals.evals import lilybench, mmau, msu, muse, muse_ten, musictheorybench, ziqi
 from music_evals.reports.records import read_records
@@ -27,9 +22,7 @@ MSU = str(GOLDEN / "data" / "msu")
 Reply = str | dict[str, float]
 
 
-def served(
-    task: Task, folder: Path, reply: Reply | Callable[[dict[str, Any]], Reply], **options: Any
-) -> Any:
+def served(task, folder, reply, **options):
     """Run a task on a server of this test; return the log and the requests."""
     provider = options.pop("provider", "openai-api")
     respond = reply if callable(reply) else lambda _: reply
@@ -39,19 +32,19 @@ def served(
     return log, requests
 
 
-def schema_of(request: dict[str, Any]) -> dict[str, Any]:
+def schema_of(request):
     sent = request["response_format"]
     assert (sent["type"], sent["json_schema"]["strict"]) == ("json_schema", True)
-    schema: dict[str, Any] = sent["json_schema"]["schema"]
+    schema = sent["json_schema"]["schema"]
     assert schema["required"] == list(schema["properties"])
     return schema
 
 
-def main_scores(log: EvalLog) -> list[Any]:
+def main_scores(log):
     return [next(iter((sample.scores or {}).values())) for sample in samples(log)]
 
 
-def test_options_by_letter_are_an_enum(tmp_path: Path) -> None:
+def test_options_by_letter_are_an_enum(tmp_path):
     log, requests = served(muse.chord_quality(answer="schema"), tmp_path, '{"answer": "B"}')
     for request in requests:
         assert schema_of(request)["properties"] == {
@@ -64,7 +57,7 @@ def test_options_by_letter_are_an_enum(tmp_path: Path) -> None:
     assert "answer=schema" in signature
 
 
-def test_a_refusal_and_what_keeps_to_no_schema(tmp_path: Path) -> None:
+def test_a_refusal_and_what_keeps_to_no_schema(tmp_path):
     replies = iter(
         ['{"answer": "cannot tell"}', "Final Answer: B", '{"answer": "E"}', '{"answer": "A"}']
     )
@@ -75,7 +68,7 @@ def test_a_refusal_and_what_keeps_to_no_schema(tmp_path: Path) -> None:
     assert readings == ["answered", "refused", "unreadable", "unreadable"]
 
 
-def test_options_without_letters_and_reasoning_first(tmp_path: Path) -> None:
+def test_options_without_letters_and_reasoning_first(tmp_path):
     task = muse_ten.oddball(answer="schema", strategy="cot")
     log, requests = served(
         task, tmp_path, '{"reasoning": "No.", "answer": "Yes, these are the same exact melody."}'
@@ -90,7 +83,7 @@ def test_options_without_letters_and_reasoning_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("form", "reply"), [("schema", '{"reasoning": "", "answer": "A"}'), ("likelihood", {"A": 1.0})]
 )
-def test_shuffled_options_are_named_as_shown(tmp_path: Path, form: str, reply: Reply) -> None:
+def test_shuffled_options_are_named_as_shown(tmp_path, form, reply):
     task = mmau.music(answer=form, options="shuffled", prompt="letter")
     log, requests = served(task, tmp_path, reply, limit=6)
     assert len(log.results.scores) == 1  # the authors' reading of text is left out
@@ -108,7 +101,7 @@ def test_shuffled_options_are_named_as_shown(tmp_path: Path, form: str, reply: R
     )
 
 
-def test_ziqi_asks_in_chinese_and_lengthens_its_limit(tmp_path: Path) -> None:
+def test_ziqi_asks_in_chinese_and_lengthens_its_limit(tmp_path):
     log, requests = served(ziqi.comprehension(answer="schema"), tmp_path, '{"answer": "C"}')
     assert requests[0]["max_tokens"] == 164
     assert "JSON 对象" in requests[0]["messages"][-1]["content"]
@@ -123,7 +116,7 @@ def test_ziqi_asks_in_chinese_and_lengthens_its_limit(tmp_path: Path) -> None:
         ("error_detection", "array", {"3 7": [7, 3], "none": []}),
     ],
 )
-def test_answers_about_scores(tmp_path: Path, name: str, kind: str, values: dict[str, Any]) -> None:
+def test_answers_about_scores(tmp_path, name, kind, values):
     dataset = str(write_small(tmp_path / "data"))
     for text, value in values.items():
         task = getattr(lilybench, name)(dataset=dataset, answer="schema")
@@ -133,7 +126,7 @@ def test_answers_about_scores(tmp_path: Path, name: str, kind: str, values: dict
         assert all(score.metadata["in_form"] for score in main_scores(log))
 
 
-def test_an_index_of_an_option(tmp_path: Path) -> None:
+def test_an_index_of_an_option(tmp_path):
     task = lilybench.metadata_qa(dataset=str(write_small(tmp_path / "data")), answer="schema")
     log, requests = served(task, tmp_path, '{"answer": "2"}')
     assert schema_of(requests[0])["properties"]["answer"]["enum"] == [
@@ -146,7 +139,7 @@ def test_an_index_of_an_option(tmp_path: Path) -> None:
     assert {score.answer for score in main_scores(log)} == {"2"}
 
 
-def test_twelve_questions_are_an_object_with_their_types(tmp_path: Path) -> None:
+def test_twelve_questions_are_an_object_with_their_types(tmp_path):
     task = msu.textual(dataset=MSU, answer="schema", cache=False)
     questions = next(iter(task.dataset)).metadata["questions"]  # type: ignore[index]
     typed = {"number": int, "pitches": lambda text: text.split(", ")}
@@ -176,7 +169,7 @@ LETTERS = {" A": 0.4, "B": 0.2, " B": 0.3, "The": 0.1}
 
 
 @pytest.mark.parametrize("provider", ["openai-api", "openai-api-completions"])
-def test_probabilities_of_letters(tmp_path: Path, provider: str) -> None:
+def test_probabilities_of_letters(tmp_path, provider):
     log, requests = served(
         muse.chord_quality(answer="likelihood"), tmp_path, LETTERS, provider=provider
     )
@@ -205,8 +198,8 @@ def test_probabilities_of_letters(tmp_path: Path, provider: str) -> None:
 
 
 def test_no_letter_among_the_tokens_is_unread_and_no_probabilities_are_no_score(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     log, _ = served(muse.chord_quality(answer="likelihood"), tmp_path / "a", {"The": 0.9, "I": 0.1})
     assert {score.metadata["reading"] for score in main_scores(log)} == {"unreadable"}
     assert (
@@ -218,7 +211,7 @@ def test_no_letter_among_the_tokens_is_unread_and_no_probabilities_are_no_score(
     assert {score.reason for score in main_scores(log)} == {"scoring_failed"}
 
 
-def test_worked_examples_end_as_the_question_does(tmp_path: Path) -> None:
+def test_worked_examples_end_as_the_question_does(tmp_path):
     _, requests = served(
         muse.chord_quality(answer="likelihood", shots="few"), tmp_path / "a", LETTERS, limit=1
     )
@@ -237,7 +230,7 @@ def test_worked_examples_end_as_the_question_does(tmp_path: Path) -> None:
     assert requests[0]["messages"][0]["content"].endswith("[[答案：")
 
 
-def test_sentences_are_told_apart_by_their_first_words(tmp_path: Path) -> None:
+def test_sentences_are_told_apart_by_their_first_words(tmp_path):
     task = muse.transposition(answer="likelihood")
     log, _ = served(task, tmp_path, {" Yes": 0.3, "No": 0.6, "Maybe": 0.1})
     for sample, score in zip(samples(log), main_scores(log), strict=True):
@@ -247,7 +240,7 @@ def test_sentences_are_told_apart_by_their_first_words(tmp_path: Path) -> None:
         assert score.value == ("C" if is_no else "I")
 
 
-def test_a_model_of_hf_without_a_chat_template(tmp_path: Path) -> None:
+def test_a_model_of_hf_without_a_chat_template(tmp_path):
     """GPT-2 of random weights: the prompt arrives as it is, and nothing follows the words ahead of
     the letter.
     """
@@ -295,11 +288,10 @@ def test_a_model_of_hf_without_a_chat_template(tmp_path: Path) -> None:
         assert 0 <= score.metadata["options_mass"] <= 1
 
 
-def model_named(name: str) -> Model:
+def model_named(name):
     spec = ("base_url", "api_key", "tokenizer", "generate", "should_retry", "retry_wait")
     api = MagicMock(spec=spec, base_url="http://127.0.0.1:9/v1")
-    fake: Model = MagicMock(api=api, model_args={}, config=GenerateConfig(), __str__=lambda _: name)
-    return fake
+    return MagicMock(api=api, model_args={}, config=GenerateConfig(), __str__=lambda _: name)
 
 
 @pytest.mark.parametrize(
@@ -320,9 +312,7 @@ def model_named(name: str) -> Model:
         ("hf/m", "likelihood", None),
     ],
 )
-def test_a_provider_is_refused_by_name_in_one_line(
-    name: str, form: str, message: str | None
-) -> None:
+def test_a_provider_is_refused_by_name_in_one_line(name, form, message):
     with made_for(model_named(name)):
         if message is None:
             muse.chord_quality(answer=form)
@@ -332,7 +322,7 @@ def test_a_provider_is_refused_by_name_in_one_line(
         assert "\n" not in error.value.message
 
 
-def test_a_program_is_refused_at_its_first_sample(tmp_path: Path) -> None:
+def test_a_program_is_refused_at_its_first_sample(tmp_path):
     from inspect_ai import eval as inspect_eval
 
     (log,) = inspect_eval(
@@ -369,20 +359,18 @@ def test_a_program_is_refused_at_its_first_sample(tmp_path: Path) -> None:
         (lambda: mmau.music(answer="likelihood", prompt="paper"), "begin alike|first words"),
     ],
 )
-def test_what_does_not_go_together_is_refused_in_one_line(
-    make: Callable[[], Task], message: str
-) -> None:
+def test_what_does_not_go_together_is_refused_in_one_line(make, message):
     with pytest.raises(click.ClickException, match=message) as error:
         make()
     assert "\n" not in error.value.message
 
 
-def test_a_number_has_no_probabilities(tmp_path: Path) -> None:
+def test_a_number_has_no_probabilities(tmp_path):
     with pytest.raises(click.ClickException, match="needs options"):
         lilybench.bar_count(dataset=str(write_small(tmp_path)), answer="likelihood")
 
 
-def test_text_is_sent_as_ever() -> None:
+def test_text_is_sent_as_ever():
     for make in (muse.syncopation, ziqi.comprehension, musictheorybench.reasoning):
         plain, by_name = make(), make(answer="text")
         assert [sample.input for sample in plain.dataset] != []
@@ -392,7 +380,7 @@ def test_text_is_sent_as_ever() -> None:
         assert "answer" not in (by_name.metadata or {})["condition"]
 
 
-def test_a_schema_has_a_field_to_reason_in_only_where_it_is_wanted(tmp_path: Path) -> None:
+def test_a_schema_has_a_field_to_reason_in_only_where_it_is_wanted(tmp_path):
     sent = {}
     for form in ("schema", "reasoned"):
         task = musictheorybench.knowledge(answer=form)
@@ -413,5 +401,5 @@ def test_a_schema_has_a_field_to_reason_in_only_where_it_is_wanted(tmp_path: Pat
     ],
     ids=["theory", "reasoned", "sound", "scores", "ziqi", "muse"],
 )
-def test_each_task_has_a_limit_of_new_tokens(task: Callable[[], Task], limit: int) -> None:
+def test_each_task_has_a_limit_of_new_tokens(task, limit):
     assert task().config.max_tokens == limit

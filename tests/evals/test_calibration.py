@@ -3,11 +3,10 @@
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
-from inspect_ai.model import ChatMessage, Model, get_model
+from inspect_ai.log import read_eval_log, write_eval_log
+from inspect_ai.model import get_model
 
 from music_evals.evals.msu import textual
 from music_evals.evals.shared.calibration import (
@@ -19,14 +18,14 @@ from music_evals.evals.shared.calibration import (
 from music_evals.listening.session import open_session
 from music_evals.reports.records import read_records
 from music_evals.reports.tables.msu import agreement
-from tests.harness import Reply, run
+from tests.harness import run
 
 
-def judge(reply: Reply) -> Model:
+def judge(reply):
     return get_model("scripted/judge", reply=reply, memoize=False)
 
 
-def tags(messages: list[ChatMessage]) -> tuple[str, str]:
+def tags(messages):
     """The reference and the answer that a judge sees."""
     text = messages[-1].text
     reference, answer = (
@@ -36,7 +35,7 @@ def tags(messages: list[ChatMessage]) -> tuple[str, str]:
     return reference, answer
 
 
-def marks(log: EvalLog) -> list[int]:
+def marks(log):
     """What a person says of answers."""
     found = []
     for sample in log.samples or ():
@@ -46,7 +45,7 @@ def marks(log: EvalLog) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def judged_log(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+def judged_log(tmp_path_factory):
     """A log of answers all of which the judge calls right."""
     roles = {"lenient": judge(lambda *_: "1")}
     answers = "\n".join(f"{number}. C major" for number in range(1, 13))
@@ -56,9 +55,7 @@ def judged_log(tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
     return log
 
 
-def test_a_person_marks_a_random_part_and_the_report_corrects_the_judge(
-    judged_log: EvalLog, tmp_path: Path
-) -> None:
+def test_a_person_marks_a_random_part_and_the_report_corrects_the_judge(judged_log, tmp_path):
     log = read_eval_log(judged_log.location)
     person = get_model("human/ANNA", memoize=False)
     session = open_session(labelling_task(log, 10), person, tmp_path)
@@ -84,7 +81,7 @@ def test_a_person_marks_a_random_part_and_the_report_corrects_the_judge(
     assert set(edits) == {"ANNA"}
 
 
-def test_who_stops_early_leaves_a_random_part(judged_log: EvalLog, tmp_path: Path) -> None:
+def test_who_stops_early_leaves_a_random_part(judged_log, tmp_path):
     log = read_eval_log(judged_log.location)
     task = labelling_task(log, 10)
     first = [str(sample.id) for sample in task.dataset][:7]
@@ -95,13 +92,13 @@ def test_who_stops_early_leaves_a_random_part(judged_log: EvalLog, tmp_path: Pat
     assert len(marks(log)) == 7
 
 
-def test_a_log_without_judges_is_refused(tmp_path: Path) -> None:
+def test_a_log_without_judges_is_refused(tmp_path):
     (log,) = run(textual(cache=False), tmp_path, limit=1)
     with pytest.raises(ValueError, match="has no answers that judges marked"):
         labelling_task(log, 10)
 
 
-def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
+def test_the_command_names_what_is_wrong(tmp_path):
     (tmp_path / "junk.eval").write_text("junk", encoding="utf-8")
     command = [sys.executable, "-m", "music_evals", "calibrate-judge"]
     for arguments, message in (
@@ -126,9 +123,7 @@ def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
     ],
     ids=["by the letters", "lenient", "silent"],
 )
-def test_pairs_tell_a_judge_that_reads_from_one_that_does_not(
-    reply: Reply, right: float, wrong: tuple[float, float], tmp_path: Path
-) -> None:
+def test_pairs_tell_a_judge_that_reads_from_one_that_does_not(reply, right, wrong, tmp_path):
     (log,) = run(pairs_task(3), tmp_path, judge(reply))
     of_right, of_wrong, difference, silent = judged_pairs(log)
     assert of_right.value == right

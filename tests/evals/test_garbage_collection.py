@@ -11,7 +11,7 @@ from music_evals.evals.shared.garbage_collection import collect_rarely, collecti
 USUAL = (700, 10, 10)
 
 
-def test_the_threshold_is_given_back_with_the_last_task(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_threshold_is_given_back_with_the_last_task(monkeypatch):
     """Another task keeps it."""
     gc.collect()  # tasks of other tests may live, and are not to end here
     monkeypatch.setattr(garbage_collection, "_alive", 0)
@@ -31,11 +31,11 @@ def test_the_threshold_is_given_back_with_the_last_task(monkeypatch: pytest.Monk
     assert thresholds == [100_000, 100_000, USUAL[0]]
 
 
-def test_collection_goes_on_after_an_error() -> None:
+def test_collection_goes_on_after_an_error():
     """A block that fails leaves it as it was."""
     states = []
 
-    def fail() -> None:
+    def fail():
         with collection_paused():
             states.append(gc.isenabled())
             raise ValueError("stop")

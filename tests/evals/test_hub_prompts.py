@@ -7,12 +7,11 @@ import re
 from collections.abc import Callable
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import yaml
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalSample
 from inspect_ai.scorer import value_to_float
 from jsonschema import Draft202012Validator
 
@@ -20,12 +19,9 @@ from music_evals import benchmarks
 from music_evals.evals.registry import MODULES
 from music_evals.evals.shared.hub_prompts import pattern_of, write_prompts
 from music_evals.reports.records import read_records
-from tests.fake_hub import FakeHub
 
-SPECIFICATION: Final = json.loads(
-    (Path(__file__).parent / "data" / "hub_specification.json").read_text()
-)
-TASKS: Final = {
+SPECIFICATION = json.loads((Path(__file__).parent / "data" / "hub_specification.json").read_text())
+TASKS = {
     name: tasks
     for name in benchmarks.names()
     if (
@@ -45,7 +41,7 @@ class Scored(NamedTuple):
     score: float
 
 
-def scored(sample: EvalSample) -> Scored:
+def scored(sample):
     (score,) = (sample.scores or {}).values()
     # Messages after the reply, such as a picture of the music, were not sent.
     sent = takewhile(lambda message: message.role != "assistant", sample.messages)
@@ -60,14 +56,12 @@ def scored(sample: EvalSample) -> Scored:
         for name in TASKS
     ],
 )
-def test_inspect_alone_asks_and_scores_as_the_suite_does(
-    name: str, hub: FakeHub, built_datasets: Folders, tmp_path: Path
-) -> None:
+def test_inspect_alone_asks_and_scores_as_the_suite_does(name, hub, built_datasets, tmp_path):
     hub.publish(built_datasets(name), "--yes")
     declared = yaml.safe_load(hub.files(f"ORG/{name}")["eval.yaml"])
     Draft202012Validator(SPECIFICATION["eval.yaml"]).validate(declared)
     assert [task["id"] for task in declared["tasks"]] == TASKS[name]
-    options: dict[str, Any] = {
+    options = {
         "log_dir": str(tmp_path / "logs"),
         "display": "none",
         "log_realtime": False,
@@ -140,18 +134,14 @@ def test_inspect_alone_asks_and_scores_as_the_suite_does(
         ("text", "$answer", "There are 3", None),
     ],
 )
-def test_patterns_take_the_answer(
-    answer_type: str, form: str, reply: str, answer: str | None
-) -> None:
+def test_patterns_take_the_answer(answer_type, form, reply, answer):
     match = re.search(
         pattern_of({"answer_type": answer_type, "form": form, "answers": list("ABCD")}), reply, re.I
     )
     assert (match and match[1]) == answer
 
 
-def test_a_task_that_cannot_be_rendered_is_left_out_and_named(
-    small_dataset: Folders, tmp_path: Path
-) -> None:
+def test_a_task_that_cannot_be_rendered_is_left_out_and_named(small_dataset, tmp_path):
     for path in small_dataset("muse").glob("chord_quality/test-*"):
         path.unlink()
     prompts = write_prompts(tmp_path / "copies" / "muse", tmp_path)
@@ -167,7 +157,7 @@ def test_a_task_that_cannot_be_rendered_is_left_out_and_named(
     )
 
 
-def test_the_pages_example_of_a_result_is_what_the_hub_takes() -> None:
+def test_the_pages_example_of_a_result_is_what_the_hub_takes():
     page = (Path(__file__).parents[2] / "docs" / "publishing.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     validator = Draft202012Validator(SPECIFICATION["eval_results"])

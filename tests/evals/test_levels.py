@@ -1,7 +1,6 @@
 """Levels of difficulty: a dataset a level, and one task of all levels."""
 
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
@@ -15,12 +14,12 @@ ROWS = 12
 
 
 @pytest.fixture(autouse=True)
-def few_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def few_rows(tmp_path, monkeypatch):
     monkeypatch.setattr(builder, "LEVEL_ROWS", builder.EXAMPLES + ROWS)
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path / "cache"))
 
 
-def test_a_task_of_all_levels_has_the_samples_of_each() -> None:
+def test_a_task_of_all_levels_has_the_samples_of_each():
     task = musictheorybench.reasoning(level="all")
     samples = [*task.dataset]
     levels = Counter((sample.metadata or {})["ladder_level"] for sample in samples)
@@ -32,7 +31,7 @@ def test_a_task_of_all_levels_has_the_samples_of_each() -> None:
     assert (task.metadata or {})["condition"] == {"level": "all"}
 
 
-def test_a_report_has_the_score_and_the_floors_of_each_level(tmp_path: Path) -> None:
+def test_a_report_has_the_score_and_the_floors_of_each_level(tmp_path):
     logs = tmp_path / "logs"
     arguments = ("-T", "level=all", "--log-dir", logs, "--display", "none")
     code, output = run(
@@ -50,7 +49,7 @@ def test_a_report_has_the_score_and_the_floors_of_each_level(tmp_path: Path) -> 
     assert chance["value"].tolist() == [0.25] * 5
 
 
-def test_levels_are_of_generated_data_and_of_some_tasks(tmp_path: Path) -> None:
+def test_levels_are_of_generated_data_and_of_some_tasks(tmp_path):
     with pytest.raises(ParameterError, match="level=2 is valid with dataset=generated; dataset is"):
         musictheorybench.reasoning(level=2, dataset=str(tmp_path))
     with pytest.raises(ParameterError, match="tasks of musictheorybench with levels are: reasonin"):
@@ -61,7 +60,7 @@ def test_levels_are_of_generated_data_and_of_some_tasks(tmp_path: Path) -> None:
         nsynth.source(level=2)
 
 
-def test_a_level_is_built_as_a_folder(tmp_path: Path) -> None:
+def test_a_level_is_built_as_a_folder(tmp_path):
     out = tmp_path / "level 3"
     code, output = run("build", "level", "musictheorybench", "3", "--out", out)
     assert code == 0, output

@@ -1,16 +1,12 @@
 """LilyBench's understanding end to end, on a small dataset whose answers are plain to see."""
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
-from inspect_ai import Task, score
-from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import ChatMessage, ContentText, get_model
+from inspect_ai import score
+from inspect_ai.log import read_eval_log
+from inspect_ai.model import ContentText, get_model
 
 from music_evals.benchmarks.prompts import load_prompts
-from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS
 from music_evals.evals import lilybench
 from music_evals.evals.shared.parameters import ParameterError
 from music_evals.evals.shared.written_scores import listed, prompt_text
@@ -27,35 +23,34 @@ needs_lilypond = pytest.mark.usefixtures("lilypond_runs")
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+def small(tmp_path_factory):
     return write_small(tmp_path_factory.mktemp("small") / "lilybench")
 
 
-def make(name: TaskName, small: str, **parameters: Any) -> Task:
-    task: Task = getattr(lilybench, name)(dataset=small, **parameters)
-    return task
+def make(name, small, **parameters):
+    return getattr(lilybench, name)(dataset=small, **parameters)
 
 
-def headline(log: EvalLog) -> float:
+def headline(log):
     (figures,) = metrics(log).values()
     assert log.eval.metadata is not None
     return figures[HEADLINES.get(log.eval.metadata["config"], "accuracy")]
 
 
-def asked(messages: list[ChatMessage]) -> str:
+def asked(messages):
     return next(message.text for message in reversed(messages) if message.role == "user")
 
 
-def knowing(tasks: list[Task], form: str = "{}") -> Any:
+def knowing(tasks, form="{}"):
     """A model that knows all answers."""
     answers = {
         asked(list(sample.input)): str(sample.target) for task in tasks for sample in task.dataset
     }  # type: ignore[arg-type]
-    reply: Callable[..., str] = lambda messages, _: form.format(answers[asked(messages)])  # noqa: E731
+    reply = lambda messages, _: form.format(answers[asked(messages)])  # noqa: E731
     return get_model("scripted/model", reply=reply, memoize=False)
 
 
-def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path) -> None:
+def test_who_knows_the_answers_scores_in_full(small, tmp_path):
     strict = [make(name, small) for name in TASKS]
     paper = [make(name, small, protocol="paper") for name in ("metadata_prediction", *HEADLINES)]  # type: ignore[arg-type]
     logs = run([*strict, *paper], tmp_path, model=knowing([*strict, *paper]))
@@ -72,10 +67,8 @@ def test_who_knows_the_answers_scores_in_full(small: str, tmp_path: Path) -> Non
 DRAWN = media.render_media  # other tests do without
 
 
-def test_without_lilypond_the_log_says_that_there_is_no_picture(
-    small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def missing(*_: Any, **__: Any) -> bytes:
+def test_without_lilypond_the_log_says_that_there_is_no_picture(small, tmp_path, monkeypatch):
+    def missing(*_, **__):
         raise LilyPondError("LilyPond is not installed")
 
     monkeypatch.setattr(media, "render_media", DRAWN)
@@ -86,14 +79,14 @@ def test_without_lilypond_the_log_says_that_there_is_no_picture(
     )
 
 
-def test_a_long_score_in_abc_is_not_drawn() -> None:
+def test_a_long_score_in_abc_is_not_drawn():
     abc = "X:1\nL:1/4\nM:4/4\nK:C\n" + "C D E F |\n" * 1000
     (content,) = DRAWN({"abc": abc})
     assert isinstance(content, ContentText)
     assert content.text.startswith("No picture, no sound: the score has 10,020 characters")
 
 
-def test_reasoning_ends_in_a_labelled_line(small: str, tmp_path: Path) -> None:
+def test_reasoning_ends_in_a_labelled_line(small, tmp_path):
     tasks = [make(name, small, strategy="cot") for name in ("genre_recognition", *HEADLINES)]  # type: ignore[arg-type]
     model = knowing(
         tasks, "I count 1, 2, 3 and then some, or none.\nAnswer: 0\nNo.\n\n**Answer:** {}"
@@ -110,9 +103,7 @@ def test_reasoning_ends_in_a_labelled_line(small: str, tmp_path: Path) -> None:
         ("baseline/majority", "standalone", "strict"),
     ],
 )
-def test_baselines_answer_in_form(
-    small: str, tmp_path: Path, model: str, strategy: str, protocol: str
-) -> None:
+def test_baselines_answer_in_form(small, tmp_path, model, strategy, protocol):
     names = (
         ("bar_count", "metadata_qa") if model == "baseline/reader" else ("metadata_qa", *HEADLINES)
     )
@@ -126,7 +117,7 @@ def test_baselines_answer_in_form(
         assert found["bar_count"] == found["metadata_qa"] == 1
 
 
-def test_what_a_prompt_holds(small: str) -> None:
+def test_what_a_prompt_holds(small):
     task = make("metadata_qa", small)
     assert (task.config.temperature, task.config.max_tokens) == (0, 20)  # the paper's
     assert (make("metadata_qa", small, strategy="cot").config.max_tokens or 0) >= 2000
@@ -144,8 +135,8 @@ def test_what_a_prompt_holds(small: str) -> None:
     assert "score" not in first.metadata, "the log holds the score once"
 
 
-def test_what_a_prompt_of_the_paper_holds(small: str) -> None:
-    def told(name: TaskName, **parameters: Any) -> str:
+def test_what_a_prompt_of_the_paper_holds(small):
+    def told(name, **parameters):
         first = next(iter(make(name, small, protocol="paper", **parameters).dataset))
         system, user = list(first.input)  # type: ignore[arg-type]
         assert "music theory" in system.text  # type: ignore[union-attr]
@@ -170,7 +161,7 @@ def test_what_a_prompt_of_the_paper_holds(small: str) -> None:
         assert '"Answer:"' in told(name, strategy="cot")
 
 
-def test_all_prompts_on_a_score_begin_alike(small: str) -> None:
+def test_all_prompts_on_a_score_begin_alike(small):
     shared = f"<score>\n{music(9).strip()}\n</score>\n\n"
     for name in ("bar_count", "metadata_qa", "composer_recognition", "emotion_recognition"):
         for strategy in ("standalone", "cot"):
@@ -178,14 +169,14 @@ def test_all_prompts_on_a_score_begin_alike(small: str) -> None:
             assert asked(list(second.input)).startswith(shared)  # type: ignore[arg-type]
 
 
-def test_options_of_several_lines_cannot_be_mistaken() -> None:
+def test_options_of_several_lines_cannot_be_mistaken():
     text = listed(["c4\n1: d", "e4", "  f4\n\n", "g"])
     assert text == "0:\n    c4\n    1: d\n1:\n    e4\n2:\n      f4\n3:\n    g"
     assert [line[0] for line in text.splitlines() if not line.startswith(" ")] == list("0123")
 
 
-def test_a_score_with_dollar_signs_is_shown_as_it_is() -> None:
-    hostile: TaskRow = {
+def test_a_score_with_dollar_signs_is_shown_as_it_is():
+    hostile = {
         **row("bar_count", "strict", 0),
         "score": "{ $music $$ ${x} </score>\n\nOptions:\n0: x }",
     }
@@ -196,7 +187,7 @@ def test_a_score_with_dollar_signs_is_shown_as_it_is() -> None:
         )
 
 
-def test_long_scores_are_left_out_whole(small: str) -> None:
+def test_long_scores_are_left_out_whole(small):
     lengths = [len(music(8 + number)) for number in range(4)]
     task = make("bar_count", small, max_score_tokens=-(-lengths[1] // 2))
     assert len(task.dataset) == 2
@@ -212,13 +203,13 @@ def test_long_scores_are_left_out_whole(small: str) -> None:
         make("bar_sequencing", small, max_score_tokens=5)
 
 
-def test_generated_data_does_not_pass_for_lilybench(tmp_path: Path) -> None:
+def test_generated_data_does_not_pass_for_lilybench(tmp_path):
     task = make("genre_recognition", write_small(tmp_path / "made", source="generated"))
     assert task.name == "lilybench_like_genre_recognition_generated-seed5"
     assert (task.metadata or {})["is_lilybench"] is False
 
 
-def test_the_wording_can_be_replaced(small: str, tmp_path: Path) -> None:
+def test_the_wording_can_be_replaced(small, tmp_path):
     mine = (
         '[question]\nbar_count = "How many bars?"\n[paper.question]\nbar_count = "What is the '
         'number of bars?"\n'
@@ -232,7 +223,7 @@ def test_the_wording_can_be_replaced(small: str, tmp_path: Path) -> None:
         assert f"\n\n{question}\n\n" in asked(list(next(iter(task.dataset)).input))  # type: ignore[arg-type]
 
 
-def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
+def test_hostile_replies_are_scored(small, tmp_path):
     hostile = ["", "9" * 100_000, "\0" * 1000, "<score>", "½", "[[0]]"]
     replies = iter(hostile * 2)
     model = get_model("scripted/model", reply=lambda *_: next(replies), memoize=False)
@@ -243,7 +234,7 @@ def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
         assert (figures["answered"], figures["in_form"], headline(log)) == (0, 0, 0)
 
 
-def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path: Path) -> None:
+def test_a_log_can_be_scored_again_under_the_other_protocol(small, tmp_path):
     log = run_scripted(make("genre_recognition", small), tmp_path, lambda *_: "I say 0.")
     assert headline(log) == 0
     again = score(read_eval_log(log.location), option_index("paper"), action="overwrite")

@@ -6,17 +6,14 @@ import base64
 import io
 import math
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 from inspect_ai import score
-from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import ChatMessage, GenerateConfig
+from inspect_ai.log import read_eval_log
 from PIL import Image
 
 from music_evals.evals.shared.parameters import ParameterError
@@ -48,26 +45,26 @@ BROKEN = GOOD.replace("\\score {", "\\score ")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def cache(tmp_path_factory):
     torch.set_num_threads(1)
     with patch.dict("os.environ", MUSIC_EVALS_CACHE=str(tmp_path_factory.mktemp("cache"))):
         yield
 
 
 @pytest.fixture(scope="module")
-def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def dataset(tmp_path_factory):
     return make_dataset(tmp_path_factory.mktemp("generation") / "dataset")
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def encoder(tmp_path_factory):
     return make_tiny_encoder(
         tmp_path_factory.mktemp("encoder") / "tiny", [GOOD], layers=6, hidden=8
     )
 
 
 @pytest.fixture(scope="module")
-def played(dataset: Path, encoder: Path, tmp_path_factory: pytest.TempPathFactory) -> EvalLog:
+def played(dataset, encoder, tmp_path_factory):
     """The reference pieces themselves as answers, one a prompt."""
     folder = tmp_path_factory.mktemp("played")
     for number, text in enumerate(load_references(str(dataset), "music21-test")[0].texts):
@@ -82,16 +79,16 @@ def played(dataset: Path, encoder: Path, tmp_path_factory: pytest.TempPathFactor
     return log
 
 
-def figures(log: EvalLog) -> dict[str, float]:
+def figures(log):
     return metrics(log)["written_music"]
 
 
-def pieces(log: EvalLog) -> list[dict[str, Any]]:
+def pieces(log):
     """Metadata of the scores, as the figures are made from them."""
     return [(sample.scores or {})["written_music"].metadata or {} for sample in samples(log)]
 
 
-def prompts_of(**parameters: Any) -> list[list[ChatMessage]]:
+def prompts_of(**parameters):
     found = []
     for sample in generation(**parameters).dataset:
         assert isinstance(sample.input, list)
@@ -99,7 +96,7 @@ def prompts_of(**parameters: Any) -> list[list[ChatMessage]]:
     return found
 
 
-def test_the_prompt_is_the_same_in_every_regime(dataset: Path) -> None:
+def test_the_prompt_is_the_same_in_every_regime(dataset):
     by_regime = {
         regime: prompts_of(dataset=str(dataset), regime=regime)
         for regime in ("zero", "few", "ablation")
@@ -119,7 +116,7 @@ def test_the_prompt_is_the_same_in_every_regime(dataset: Path) -> None:
     )
 
 
-def test_the_papers_prompt_is_one_message_with_metadata_and_demonstrations(dataset: Path) -> None:
+def test_the_papers_prompt_is_one_message_with_metadata_and_demonstrations(dataset):
     zero, few = (
         prompts_of(dataset=str(dataset), protocol="paper", regime=regime)[0]
         for regime in ("zero", "few")
@@ -146,7 +143,7 @@ def test_the_papers_prompt_is_one_message_with_metadata_and_demonstrations(datas
     assert not any(words in zero[1].text for words in ("```", "fence", "\\midi", "G major", "3/4"))
 
 
-def test_what_the_papers_prompt_does_not_know_has_no_line_and_other_words() -> None:
+def test_what_the_papers_prompt_does_not_know_has_no_line_and_other_words():
     row = dict.fromkeys(("composer", "period", "form", "ensemble", "part", "key", "metre"))
     told = published_request(cast(Any, row), load_prompts("lilybench_generation")["paper"])
     assert told.startswith(f"{METADATA}\n%% part: full\n%% === END METADATA ===")
@@ -156,7 +153,7 @@ def test_what_the_papers_prompt_does_not_know_has_no_line_and_other_words() -> N
     )
 
 
-def test_the_first_prompts_of_the_bank_are_asked(dataset: Path) -> None:
+def test_the_first_prompts_of_the_bank_are_asked(dataset):
     whole = prompts_of(dataset=str(dataset))
     assert [one[-1].text for one in prompts_of(dataset=str(dataset), n_prompts=3)] == [
         one[-1].text for one in whole[:3]
@@ -167,13 +164,11 @@ def test_the_first_prompts_of_the_bank_are_asked(dataset: Path) -> None:
         generation(dataset=str(dataset), n_prompts=1000)
 
 
-def test_the_papers_rules_count_what_compiles_and_what_is_embedded(
-    dataset: Path, encoder: Path, tmp_path: Path
-) -> None:
+def test_the_papers_rules_count_what_compiles_and_what_is_embedded(dataset, encoder, tmp_path):
     short = '\\version "2.24.0"\\language "english"'
     replies = [GOOD, "\\score { { r1 } \\midi { } }", "", short]
 
-    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+    def reply(messages, config):
         return replies[(config.seed or 0) - 1234]
 
     task = generation(
@@ -203,10 +198,10 @@ def test_the_papers_rules_count_what_compiles_and_what_is_embedded(
     assert (figures(again)["compile_rate"], len(embedded(pieces(again)))) == (0.25, 3)
 
 
-def test_sampling_is_the_papers_with_a_seed_for_each_prompt(dataset: Path, tmp_path: Path) -> None:
-    configs: list[GenerateConfig] = []
+def test_sampling_is_the_papers_with_a_seed_for_each_prompt(dataset, tmp_path):
+    configs = []
 
-    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+    def reply(messages, config):
         configs.append(config)
         return ""
 
@@ -216,7 +211,7 @@ def test_sampling_is_the_papers_with_a_seed_for_each_prompt(dataset: Path, tmp_p
     assert seeds == [*range(1234, 1234 + PROMPTS), *range(11234, 11234 + PROMPTS)]
 
 
-def test_a_reference_set_played_back_is_like_itself(played: EvalLog, dataset: Path) -> None:
+def test_a_reference_set_played_back_is_like_itself(played, dataset):
     found = figures(played)
     assert all(row["compiles"] for row in load_references(str(dataset), "music21-test")[0].rows)
     assert (found["compile_rate"], found["questions"]) == (1.0, PROMPTS)
@@ -230,7 +225,7 @@ def test_a_reference_set_played_back_is_like_itself(played: EvalLog, dataset: Pa
     assert found["near_copies"] == 1.0
 
 
-def test_the_log_tells_what_ran_and_what_is_undefined(played: EvalLog) -> None:
+def test_the_log_tells_what_ran_and_what_is_undefined(played):
     assert played.eval.task == "lilybench_generation_bmdataset"
     told = played.eval.metadata or {}
     assert told["references"] == {"music21-test": 12, "music21-other": 12}
@@ -240,9 +235,7 @@ def test_the_log_tells_what_ran_and_what_is_undefined(played: EvalLog) -> None:
     assert not any(map(math.isnan, figures(played).values()))
 
 
-def test_scoring_again_needs_the_log_alone(
-    played: EvalLog, dataset: Path, encoder: Path, tmp_path: Path
-) -> None:
+def test_scoring_again_needs_the_log_alone(played, dataset, encoder, tmp_path):
     """Without LilyPond, encoder or model the same figures come out, and those against another
     reference.
     """
@@ -267,7 +260,7 @@ def test_scoring_again_needs_the_log_alone(
     assert figures(against_other)["mutopia/js"] == pytest.approx(old["music21-test/js"])
 
 
-def test_an_undefined_figure_says_why_and_is_not_zero(dataset: Path, tmp_path: Path) -> None:
+def test_an_undefined_figure_says_why_and_is_not_zero(dataset, tmp_path):
     replies = iter([" \n", *[f"```\n{BROKEN}```"] * 2])
     log = run_scripted(
         generation(dataset=str(dataset)),
@@ -286,10 +279,10 @@ def test_an_undefined_figure_says_why_and_is_not_zero(dataset: Path, tmp_path: P
     assert sum("error" in (one.explanation or "") for one in judged) == 2
 
 
-def test_a_model_repairs_what_lilypond_does_not_take(dataset: Path, tmp_path: Path) -> None:
-    turns: list[list[ChatMessage]] = []
+def test_a_model_repairs_what_lilypond_does_not_take(dataset, tmp_path):
+    turns = []
 
-    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+    def reply(messages, config):
         turns.append(messages)
         return f"```lilypond\n{GOOD if len(turns) > 1 else BROKEN}```"
 
@@ -305,9 +298,7 @@ def test_a_model_repairs_what_lilypond_does_not_take(dataset: Path, tmp_path: Pa
     assert figures(first)["compile_rate"] == 0
 
 
-def test_one_piece_written_again_and_again_is_a_copy_of_itself(
-    dataset: Path, tmp_path: Path
-) -> None:
+def test_one_piece_written_again_and_again_is_a_copy_of_itself(dataset, tmp_path):
     log = run_scripted(
         generation(dataset=str(dataset), media=0),
         tmp_path,
@@ -322,9 +313,7 @@ def test_one_piece_written_again_and_again_is_a_copy_of_itself(
     assert records.floors(0)["chance"].value == 1
 
 
-def test_a_copied_demonstration_is_found_and_the_viewer_is_given_pictures(
-    dataset: Path, tmp_path: Path
-) -> None:
+def test_a_copied_demonstration_is_found_and_the_viewer_is_given_pictures(dataset, tmp_path):
     log = run_scripted(
         generation(dataset=str(dataset)), tmp_path, lambda *_: f"```\n{piece(1001)}```"
     )
@@ -340,7 +329,7 @@ def test_a_copied_demonstration_is_found_and_the_viewer_is_given_pictures(
 
 
 @pytest.mark.slow
-def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_path: Path) -> None:
+def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset, tmp_path):
     """Some of the attacks that the tests of LilyPond's sandbox make, through a task."""
     secret = tmp_path / "secret.txt"
     secret.write_text("a secret of the user", encoding="utf-8")
@@ -359,7 +348,7 @@ def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_pat
     }
     texts = list(attacks.values())
 
-    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+    def reply(messages, config):
         return f"```\n{texts[(config.seed or 0) - 1234]}\n```"
 
     task = generation(dataset=str(dataset), media=0)
@@ -377,7 +366,7 @@ def test_hostile_pieces_fail_with_a_reason_and_do_no_harm(dataset: Path, tmp_pat
     assert not (tmp_path / "touched").exists()
 
 
-def test_what_the_dataset_lacks_is_told_before_any_work(dataset: Path, tmp_path: Path) -> None:
+def test_what_the_dataset_lacks_is_told_before_any_work(dataset, tmp_path):
     for parameters, message in (
         ({"reference": "bach"}, "has no reference set 'bach'; it has: music21-test, music21-other"),
         ({"encoder": "/no/such/folder"}, "/no/such/folder"),
@@ -395,7 +384,7 @@ def test_what_the_dataset_lacks_is_told_before_any_work(dataset: Path, tmp_path:
         generation(dataset=str(bare))
 
 
-def test_a_dataset_without_reference_sets_says_so(tmp_path: Path) -> None:
+def test_a_dataset_without_reference_sets_says_so(tmp_path):
     bare = make_dataset(tmp_path / "bare", references={"mutopia": []})
     found = figures(
         run_scripted(generation(dataset=str(bare)), tmp_path, lambda *_: f"```\n{GOOD}```")

@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from music_evals.benchmarks import load
 from music_evals.datasets_builders import lyrics as lyrics_builder
 from music_evals.datasets_builders import musica as musica_builder
 from music_evals.datasets_builders import tagging
-from music_evals.datasets_builders.dataset_io import DatasetError, DatasetSpec, load_split
+from music_evals.datasets_builders.dataset_io import DatasetError, load_split
 from music_evals.evals import (
     lyrics,
     mmau_pro,
@@ -39,20 +37,20 @@ from tests.msu_dataset import png
 Rows = list[dict[str, Any]]
 
 
-def sound(seed: int = 0, seconds: float = 0.5, kind: str = "WAV") -> bytes:
+def sound(seed=0, seconds=0.5, kind="WAV"):
     samples = np.random.default_rng(seed).normal(0, 0.05, round(8000 * seconds))
     buffer = io.BytesIO()
     soundfile.write(buffer, samples.clip(-1, 1), 8000, format=kind)
     return buffer.getvalue()
 
 
-def gif(shade: int) -> bytes:
+def gif(shade):
     buffer = io.BytesIO()
     Image.new("L", (8, 6), shade).save(buffer, format="GIF")
     return buffer.getvalue()
 
 
-def archive(files: Mapping[str, bytes]) -> bytes:
+def archive(files):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as target:
         for name, content in files.items():
@@ -60,7 +58,7 @@ def archive(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def table(records: Sequence[Mapping[str, Any]], delimiter: str = ",") -> bytes:
+def table(records, delimiter=","):
     text = io.StringIO()
     writer = csv.DictWriter(text, list(records[0]), delimiter=delimiter)
     writer.writeheader()
@@ -68,21 +66,21 @@ def table(records: Sequence[Mapping[str, Any]], delimiter: str = ",") -> bytes:
     return text.getvalue().encode()
 
 
-def write(folder: Path, files: Mapping[str, bytes]) -> Path:
+def write(folder, files):
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     return folder
 
 
-def rows_of(folder: Path, spec: DatasetSpec, task: str) -> Rows:
+def rows_of(folder, spec, task):
     return load_split(str(folder), task, "test", benchmark=spec).to_list()
 
 
 # --- MMAU-Pro ---
 
 
-def mmau_pro_record(number: int, **fields: Any) -> dict[str, Any]:
+def mmau_pro_record(number, **fields):
     record = {
         "id": f"q{number}",
         "audio_path": [f"data/{number}.wav"],
@@ -98,14 +96,14 @@ def mmau_pro_record(number: int, **fields: Any) -> dict[str, Any]:
     return {**record, **fields}
 
 
-def mmau_pro_files(records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+def mmau_pro_files(records):
     buffer = io.BytesIO()
     pq.write_table(pa.Table.from_pylist([dict(record) for record in records]), buffer)
     clips = {f"data/{number}.wav": sound(number) for number in range(4)}
     return {"test.parquet": buffer.getvalue(), "data.zip": archive(clips)}
 
 
-def test_mmau_pro_asks_closed_questions_on_music_with_all_their_recordings(tmp_path: Path) -> None:
+def test_mmau_pro_asks_closed_questions_on_music_with_all_their_recordings(tmp_path):
     records = [
         mmau_pro_record(0),
         mmau_pro_record(1, audio_path=["data/2.wav", "data/1.wav"]),
@@ -124,8 +122,8 @@ def test_mmau_pro_asks_closed_questions_on_music_with_all_their_recordings(tmp_p
 
 
 def test_mmau_pro_sends_ten_minutes_and_refuses_an_answer_that_is_no_choice(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     assert mmau_pro.MmauProParameters().seconds == 600
     source = write(tmp_path, mmau_pro_files([mmau_pro_record(0, answer="Locrian")]))
     with pytest.raises(
@@ -137,13 +135,13 @@ def test_mmau_pro_sends_ten_minutes_and_refuses_an_answer_that_is_no_choice(
 # --- WildScore ---
 
 
-def wildscore_record(name: str, **fields: Any) -> dict[str, Any]:
+def wildscore_record(name, **fields):
     options = {"A": "a trill", "B": "a mordent", "C": "a turn"}
     record = {"image": f"images/{name}.jpg", "question": f"What is the sign in {name}?"}
     return {**record, "final_options": json.dumps(options), "truth_letter": "C", **fields}
 
 
-def test_wildscore_asks_with_the_picture_or_without(tmp_path: Path) -> None:
+def test_wildscore_asks_with_the_picture_or_without(tmp_path):
     two = json.dumps({"B": "yes", "A": "no", "C": None})
     records = [
         wildscore_record("one"),
@@ -165,7 +163,7 @@ def test_wildscore_asks_with_the_picture_or_without(tmp_path: Path) -> None:
     assert isinstance(sample.input[0].content, str)
 
 
-def test_wildscore_refuses_a_right_letter_without_an_option(tmp_path: Path) -> None:
+def test_wildscore_refuses_a_right_letter_without_an_option(tmp_path):
     files = {"data.csv": table([wildscore_record("one", truth_letter="D")])}
     source = write(tmp_path, {**files, "images/one.jpg": png(1)})
     with pytest.raises(DatasetError, match="is not as expected: ValueError"):
@@ -182,7 +180,7 @@ SUBMODALITIES = {
 }
 
 
-def musica_record(number: int, piece: str, modality: str, **fields: Any) -> dict[str, Any]:
+def musica_record(number, piece, modality, **fields):
     """A row of an instance; by ear the first option is right, else the last."""
     texts = ["F", "D", "B", NONE, "E"]
     options = dict(zip("ABCDE", texts if modality == "audio" else texts[::-1], strict=True))
@@ -203,7 +201,7 @@ def musica_record(number: int, piece: str, modality: str, **fields: Any) -> dict
     return {**record, **fields}
 
 
-def musica_files(questions: int) -> dict[str, bytes]:
+def musica_files(questions):
     pieces = ["Gesius", "Vulpius"]
     records = [
         musica_record(number, pieces[number % 2], modality)
@@ -221,7 +219,7 @@ def musica_files(questions: int) -> dict[str, bytes]:
     return files
 
 
-def test_musica_asks_the_same_question_in_three_modalities(tmp_path: Path) -> None:
+def test_musica_asks_the_same_question_in_three_modalities(tmp_path):
     source = write(tmp_path, musica_files(3))
     rows = {
         task: rows_of(source, musica_builder.BENCHMARK, task)
@@ -241,7 +239,7 @@ def test_musica_asks_the_same_question_in_three_modalities(tmp_path: Path) -> No
     assert heard["tags"] == ["right: another option"]
 
 
-def test_musica_takes_no_other_piece_for_one_that_is_missing(tmp_path: Path) -> None:
+def test_musica_takes_no_other_piece_for_one_that_is_missing(tmp_path):
     files = {name: data for name, data in musica_files(2).items() if "Vulpius/" not in name}
     source = write(tmp_path, files)
     rows = rows_of(source, musica_builder.BENCHMARK, "sound")
@@ -254,7 +252,7 @@ def test_musica_takes_no_other_piece_for_one_that_is_missing(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("path", ["../secret.txt", "data/chorale-bricks/Gesius/none.abc.txt"])
-def test_musica_reads_no_text_outside_its_folder(path: str, tmp_path: Path) -> None:
+def test_musica_reads_no_text_outside_its_folder(path, tmp_path):
     write(tmp_path, {"secret.txt": b"X:1\nK:C\nCDEF|"})
     record = musica_record(0, "Gesius", "symbolic", path_to_question_context_file=path)
     sounding = musica_record(0, "Gesius", "audio")
@@ -267,7 +265,7 @@ def test_musica_reads_no_text_outside_its_folder(path: str, tmp_path: Path) -> N
 # --- MTG-Jamendo and MagnaTagATune ---
 
 
-def mtg_files(suffix: str = ".low.mp3") -> dict[str, bytes]:
+def mtg_files(suffix=".low.mp3"):
     head = "TRACK_ID\tARTIST_ID\tALBUM_ID\tPATH\tDURATION\tTAGS"
     lines = [
         "track_1\tartist_1\talbum_1\t14/214.mp3\t124.6\tgenre---rock",
@@ -282,9 +280,7 @@ def mtg_files(suffix: str = ".low.mp3") -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("suffix", [".mp3", ".low.mp3"])
-def test_mtg_jamendo_has_the_tags_of_a_line_and_the_vocabulary_of_the_split(
-    suffix: str, tmp_path: Path
-) -> None:
+def test_mtg_jamendo_has_the_tags_of_a_line_and_the_vocabulary_of_the_split(suffix, tmp_path):
     first, second = rows_of(write(tmp_path, mtg_files(suffix)), tagging.MTG_JAMENDO, "genre")
     assert (first["answer"], second["answer"]) == ("rock", "jazz; rock; pop")
     assert (first["answer_kind"], first["piece"]) == ("labels", "album_1")
@@ -292,14 +288,14 @@ def test_mtg_jamendo_has_the_tags_of_a_line_and_the_vocabulary_of_the_split(
     assert second["audio"][0]["bytes"] == sound(2, kind="MP3")
 
 
-def test_each_vocabulary_has_the_size_that_its_authors_state() -> None:
+def test_each_vocabulary_has_the_size_that_its_authors_state():
     sizes = {"genre": 87, "mood": 56, "instrument": 40, "top50": 50}
     labels = load("mtg_jamendo").table["labels"]
     assert {name: len({*labels[name]["labels"]}) for name in labels} == sizes
     assert len({*load("magnatagatune").table["labels"]["tags"]["labels"]}) == 50
 
 
-def test_mtg_jamendo_refuses_a_tag_that_the_split_does_not_have(tmp_path: Path) -> None:
+def test_mtg_jamendo_refuses_a_tag_that_the_split_does_not_have(tmp_path):
     files = mtg_files()
     name = "splits/split-0/autotagging_genre-test.tsv"
     files[name] = files[name].replace(b"genre---jazz", b"genre---yodel")
@@ -307,7 +303,7 @@ def test_mtg_jamendo_refuses_a_tag_that_the_split_does_not_have(tmp_path: Path) 
         rows_of(write(tmp_path, files), tagging.MTG_JAMENDO, "genre")
 
 
-def test_mtg_jamendo_scores_micro_f1(tmp_path: Path) -> None:
+def test_mtg_jamendo_scores_micro_f1(tmp_path):
     source = write(tmp_path, mtg_files())
     task = mtg_jamendo.genre(dataset=str(source))
     assert "triphop" in task.dataset[0].input[0].text
@@ -316,13 +312,13 @@ def test_mtg_jamendo_scores_micro_f1(tmp_path: Path) -> None:
     assert metrics(log)["typed_answer"]["score"] == pytest.approx(0.5)
 
 
-def magnatagatune_line(clip: str, path: str, *tags: str) -> str:
+def magnatagatune_line(clip, path, *tags):
     names = load("magnatagatune").table["labels"]["tags"]["labels"]
     flags = ["1" if name in tags else "0" for name in [*names, "eerie"]]
     return "\t".join(f'"{cell}"' for cell in [clip, *flags, path])
 
 
-def magnatagatune_files() -> dict[str, bytes]:
+def magnatagatune_files():
     names = load("magnatagatune").table["labels"]["tags"]["labels"]
     head = "\t".join(f'"{name}"' for name in ["clip_id", *names, "eerie", "mp3_path"])
     lines = [
@@ -336,7 +332,7 @@ def magnatagatune_files() -> dict[str, bytes]:
     return {**files, "mp3.zip": archive(clips)}
 
 
-def test_magnatagatune_reads_the_test_folders_of_a_file_with_tabs(tmp_path: Path) -> None:
+def test_magnatagatune_reads_the_test_folders_of_a_file_with_tabs(tmp_path):
     source = write(tmp_path, magnatagatune_files())
     first, second = rows_of(source, tagging.MAGNATAGATUNE, "tags")
     assert (first["id"], first["answer"], second["answer"]) == ("2", "opera; no vocals", "opera")
@@ -347,12 +343,12 @@ def test_magnatagatune_reads_the_test_folders_of_a_file_with_tabs(tmp_path: Path
 # --- VocalSet ---
 
 
-def vocalset_record(chunk: str, technique: str, split: str = "test") -> dict[str, Any]:
+def vocalset_record(chunk, technique, split="test"):
     path = f"data/VocalSet/audio/{technique}/{chunk}.wav"
     return {"output": technique, "split": [split], "audio_path": [path], "audio_end": -1}
 
 
-def test_vocalset_asks_the_technique_of_a_chunk(tmp_path: Path) -> None:
+def test_vocalset_asks_the_technique_of_a_chunk(tmp_path):
     records = [
         vocalset_record("f2_scales_vocal_fry_a_00", "vocal_fry"),
         vocalset_record("f2_scales_vocal_fry_a_01", "vocal_fry"),
@@ -371,7 +367,7 @@ def test_vocalset_asks_the_technique_of_a_chunk(tmp_path: Path) -> None:
     assert metrics(log)["typed_answer"]["score"] == 1
 
 
-def test_vocalset_refuses_a_technique_that_is_no_label(tmp_path: Path) -> None:
+def test_vocalset_refuses_a_technique_that_is_no_label(tmp_path):
     record = vocalset_record("f2_scales_yodel_a_00", "yodel")
     source = write(tmp_path, {"CMI_VocalSet_tech.jsonl": json.dumps(record).encode()})
     with pytest.raises(DatasetError, match="is not as expected: ValueError"):
@@ -389,7 +385,7 @@ LYRICS = """\
 """
 
 
-def test_a_line_of_lyrics_comes_with_its_seconds_of_the_song(tmp_path: Path) -> None:
+def test_a_line_of_lyrics_comes_with_its_seconds_of_the_song(tmp_path):
     song = np.linspace(-0.5, 0.5, 5 * 8000)
     buffer = io.BytesIO()
     soundfile.write(buffer, song, 8000, format="WAV", subtype="PCM_16")
@@ -417,7 +413,7 @@ def test_a_line_of_lyrics_comes_with_its_seconds_of_the_song(tmp_path: Path) -> 
     assert (rows[2]["theme"], rows[2]["answer_kind"]) == ("several voices, the same words", "text")
 
 
-def test_lyrics_score_the_words(tmp_path: Path) -> None:
+def test_lyrics_score_the_words(tmp_path):
     files = {"test/A - B.txt": b"00:00 00:01 a walking home again tonight"}
     source = write(tmp_path, {**files, "test/A - B/mixture.wav": sound(seconds=2)})
     task = lyrics.musdb18(dataset=str(source))
@@ -426,7 +422,7 @@ def test_lyrics_score_the_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["half past one", "00:01 a words", "00:01 00:02 e words"])
-def test_lyrics_without_times_are_refused(line: str, tmp_path: Path) -> None:
+def test_lyrics_without_times_are_refused(line, tmp_path):
     with pytest.raises(DatasetError, match="record 'A - B-1' is not as expected"):
         rows_of(
             write(tmp_path, {"test/A - B.txt": line.encode()}), lyrics_builder.BENCHMARK, "musdb18"
@@ -436,10 +432,10 @@ def test_lyrics_without_times_are_refused(line: str, tmp_path: Path) -> None:
 # --- reports ---
 
 
-def letters_of(right: Callable[[str], bool]) -> Callable[..., str]:
+def letters_of(right):
     """A model that is right on some questions: it sees the text of the question and its options."""
 
-    def reply(messages: Any, _: Any) -> str:
+    def reply(messages, _):
         text = messages[-1].text
         letter = next(line[0] for line in text.splitlines() if line.endswith(". F"))
         return f"Final Answer: {letter if right(text) else 'D' if letter != 'D' else 'B'}"
@@ -447,7 +443,7 @@ def letters_of(right: Callable[[str], bool]) -> Callable[..., str]:
     return reply
 
 
-def test_the_report_compares_sound_and_notation_on_the_same_questions(tmp_path: Path) -> None:
+def test_the_report_compares_sound_and_notation_on_the_same_questions(tmp_path):
     source = str(write(tmp_path / "source", musica_files(10)))
     logs = tmp_path / "logs"
     heard = letters_of(lambda text: any(f"note {number}?" in text for number in range(4)))
@@ -466,7 +462,7 @@ def test_the_report_compares_sound_and_notation_on_the_same_questions(tmp_path: 
     assert own[4].value == pytest.approx(70)
 
 
-def test_the_report_shows_figures_of_others_by_task_and_by_metric(tmp_path: Path) -> None:
+def test_the_report_shows_figures_of_others_by_task_and_by_metric(tmp_path):
     source = write(tmp_path / "mtg", mtg_files())
     logs = tmp_path / "logs"
     run(mtg_jamendo.genre(dataset=str(source)), logs, "baseline/majority")

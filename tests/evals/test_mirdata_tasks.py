@@ -1,7 +1,5 @@
 """Tasks on datasets of mirdata: from a folder of facts, and from a file of the user's."""
 
-from pathlib import Path
-
 import pytest
 from inspect_ai import eval as inspect_eval
 from inspect_ai._util.registry import registry_lookup
@@ -25,7 +23,7 @@ question = "Which words are sung?"
 """
 
 
-def test_inspect_finds_the_tasks_of_a_folder_of_facts_by_name() -> None:
+def test_inspect_finds_the_tasks_of_a_folder_of_facts_by_name():
     for name in ("gtzan_genre", "ballroom_beats", "ballroom_tempo", "mir_listening"):
         # Inspect names the package only where it finds it installed, which an `egg-info` in the
         # checkout may hide.
@@ -33,7 +31,7 @@ def test_inspect_finds_the_tasks_of_a_folder_of_facts_by_name() -> None:
     assert defaults_of("ballroom", "tempo")["seconds"] == 120
 
 
-def test_a_stand_in_is_asked_by_default(tmp_path: Path) -> None:
+def test_a_stand_in_is_asked_by_default(tmp_path):
     (log,) = inspect_eval(
         MODULES["giantsteps_key"].key(),
         model="baseline/majority",
@@ -46,14 +44,14 @@ def test_a_stand_in_is_asked_by_default(tmp_path: Path) -> None:
     assert log.eval.metadata["benchmark"] == "giantsteps_key"
 
 
-def test_the_beats_of_a_song_have_room() -> None:
+def test_the_beats_of_a_song_have_room():
     """Two minutes at 120 beats a minute are 240 times such as "119.52, ", of some 8 tokens each."""
     tasks = {name: getattr(MODULES["ballroom"], name)() for name in ("beats", "tempo")}
     limits = {name: task.config.max_tokens for name, task in tasks.items()}
     assert limits["beats"] > 240 * 8 > limits["tempo"] == 1024
 
 
-def test_a_file_of_facts_is_a_listening_test(tmp_path: Path) -> None:
+def test_a_file_of_facts_is_a_listening_test(tmp_path):
     pytest.importorskip("mirdata", reason="needs the extra 'mir'")
     source = mirdata_sets.vocadito(tmp_path / "source")
     file = tmp_path / "words.toml"
@@ -77,19 +75,19 @@ def test_a_file_of_facts_is_a_listening_test(tmp_path: Path) -> None:
         ("mirdata = " + "[" * 20_000, "cannot be read: maximum recursion depth"),
     ],
 )
-def test_a_file_that_is_wrong_is_one_error(text: str, message: str, tmp_path: Path) -> None:
+def test_a_file_that_is_wrong_is_one_error(text, message, tmp_path):
     file = tmp_path / "facts.toml"
     file.write_text(text)
     with pytest.raises(ParameterError, match=message):
         mir.listening(facts=str(file))
 
 
-def test_facts_have_to_be_named() -> None:
+def test_facts_have_to_be_named():
     with pytest.raises(ParameterError, match="facts= is missing"):
         mir.listening()
 
 
-def test_folders_of_facts_have_what_all_benchmarks_have() -> None:
+def test_folders_of_facts_have_what_all_benchmarks_have():
     for name in benchmarks.names():
         about = benchmarks.load(name)
         if "mirdata" in about.table:

@@ -4,18 +4,14 @@ off.
 
 import base64
 from pathlib import Path
-from typing import Any
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalLog
 from inspect_ai.model import (
-    ChatMessage,
     ContentAudio,
     ContentDocument,
     ContentImage,
     ContentText,
-    GenerateConfig,
     get_model,
 )
 
@@ -37,26 +33,24 @@ RIGHT = "\n".join(
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+def small(tmp_path_factory):
     return write_small(tmp_path_factory.mktemp("msu") / "small")
 
 
-def scripted(reply: Any, name: str = "model") -> Any:
+def scripted(reply, name="model"):
     return get_model(f"scripted/{name}", reply=reply, memoize=False)
 
 
-def right(messages: list[ChatMessage], _config: GenerateConfig) -> str:
+def right(messages, _config):
     metre = next(line for line in messages[1].text.splitlines() if line.startswith("M:"))[2:]
     return RIGHT.format(metre=metre)
 
 
-def asked(log: EvalLog) -> list[str]:
+def asked(log):
     return [sample.input[-1].text for sample in samples(log) if not isinstance(sample.input, str)]
 
 
-def test_a_batch_is_a_prompt_a_score_with_the_score_ahead_of_the_questions(
-    small: str, tmp_path: Path
-) -> None:
+def test_a_batch_is_a_prompt_a_score_with_the_score_ahead_of_the_questions(small, tmp_path):
     (log,) = run(textual(dataset=small, cache=False), tmp_path, scripted(right))
     assert sorted(str(sample.id) for sample in samples(log)) == ["gigue", "march", "waltz"]
     march = next(text for text in asked(log) if "T:March" in text)
@@ -75,10 +69,10 @@ def test_a_batch_is_a_prompt_a_score_with_the_score_ahead_of_the_questions(
     assert (found["accuracy"], found["questions"], found["unscored"]) == (1, 33, 3)
 
 
-def test_who_dodges_earns_what_is_known_and_no_more(small: str, tmp_path: Path) -> None:
+def test_who_dodges_earns_what_is_known_and_no_more(small, tmp_path):
     """The questions whose reference a rule reads count, whatever the answers are."""
 
-    def dodging(messages: list[ChatMessage], config: GenerateConfig) -> str:
+    def dodging(messages, config):
         first, *rest = right(messages, config).splitlines()
         return "\n".join([first, *(f"{line.partition('.')[0]}. as engraved" for line in rest)])
 
@@ -91,7 +85,7 @@ def test_who_dodges_earns_what_is_known_and_no_more(small: str, tmp_path: Path) 
     )
 
 
-def test_single_questions_stand_side_by_side_and_begin_alike(small: str) -> None:
+def test_single_questions_stand_side_by_side_and_begin_alike(small):
     task = textual(dataset=small, asking="single")
     scores = [sample.metadata["score_id"] for sample in task.dataset if sample.metadata]
     assert scores == [name for name in ("march", "waltz", "gigue") for _ in range(12)]
@@ -102,7 +96,7 @@ def test_single_questions_stand_side_by_side_and_begin_alike(small: str) -> None
     assert texts[0].endswith("Question: What is the time signature?")
 
 
-def test_pages_come_in_order(small: str, tmp_path: Path) -> None:
+def test_pages_come_in_order(small, tmp_path):
     (log,) = run(visual(dataset=small, cache=False), tmp_path, scripted(lambda *_: RIGHT))
     sample = next(sample for sample in samples(log) if sample.id == "waltz")
     content = sample.input[1].content  # type: ignore[union-attr]
@@ -128,7 +122,7 @@ PDF = b"%PDF-1.4 << /Type /Page >> << /Type /Page >> << /Type /Page >> of a walt
 
 
 @pytest.fixture(scope="module")
-def with_pdf(tmp_path_factory: pytest.TempPathFactory) -> str:
+def with_pdf(tmp_path_factory):
     """Three scores of two pages, one of which has a PDF of three pages."""
     names = ("march", "waltz", "gigue")
     pages = [
@@ -147,10 +141,8 @@ def with_pdf(tmp_path_factory: pytest.TempPathFactory) -> str:
     )
 
 
-def test_a_pdf_reaches_a_server_as_it_is_and_the_pages_of_others_as_one(
-    with_pdf: str, tmp_path: Path
-) -> None:
-    requests: list[dict[str, Any]] = []
+def test_a_pdf_reaches_a_server_as_it_is_and_the_pages_of_others_as_one(with_pdf, tmp_path):
+    requests = []
     with openai_server(requests) as url:
         model = get_model("openai-api/local/m", base_url=url, api_key="x")
         (log,) = run(visual(dataset=with_pdf, pages="pdf", cache=False), tmp_path, model)
@@ -169,7 +161,7 @@ def test_a_pdf_reaches_a_server_as_it_is_and_the_pages_of_others_as_one(
     assert sorted(pdf.count(b"/Type /Page\n") for pdf in pdfs) == [0, 2, 2]
 
 
-def test_a_score_needs_pages_or_a_pdf(tmp_path: Path) -> None:
+def test_a_score_needs_pages_or_a_pdf(tmp_path):
     rows = {"test": [score_row("march", pdf=PDF)]}, {"test": [question("march", 0)]}
     dataset = write_rows(tmp_path / "pdf", *rows)
     assert len(visual(dataset=dataset, pages="pdf").dataset) == 1
@@ -180,7 +172,7 @@ def test_a_score_needs_pages_or_a_pdf(tmp_path: Path) -> None:
         visual(dataset=write_rows(tmp_path / "none", *rows), pages="pdf")
 
 
-def test_pages_and_abc_are_shown_together(with_pdf: str) -> None:
+def test_pages_and_abc_are_shown_together(with_pdf):
     plain = {sample.id: sample for sample in textual(dataset=with_pdf).dataset}
     for pages, kind in (("images", ContentImage), ("pdf", ContentDocument)):
         task = visual(dataset=with_pdf, pages=pages, abc=True)
@@ -202,7 +194,7 @@ def test_pages_and_abc_are_shown_together(with_pdf: str) -> None:
 
 @pytest.mark.parametrize("pages", ["images", "pdf"])
 @pytest.mark.parametrize("arm", ["none", "noise", "other"])
-def test_an_arm_replaces_pages_and_abc(arm: str, pages: str, with_pdf: str) -> None:
+def test_an_arm_replaces_pages_and_abc(arm, pages, with_pdf):
     options = {"dataset": with_pdf, "pages": pages, "abc": True}
     given = {sample.id: music_of(sample) for sample in visual(**options).dataset}
     changed = list(visual(**options, stimulus=arm).dataset)
@@ -225,7 +217,7 @@ def test_an_arm_replaces_pages_and_abc(arm: str, pages: str, with_pdf: str) -> N
             assert not {*files} & {file for _, others in given.values() for file in others}
 
 
-def music_of(sample: Any) -> tuple[str, list[str]]:
+def music_of(sample):
     message = sample.input[-1]
     spans = message.metadata["asks"].get("music", [])
     parts = [] if isinstance(message.content, str) else message.content
@@ -233,7 +225,7 @@ def music_of(sample: Any) -> tuple[str, list[str]]:
     return "".join(message.text[start:end] for start, end in spans), files
 
 
-def test_the_reader_reads_the_abc_beside_the_pages(with_pdf: str, tmp_path: Path) -> None:
+def test_the_reader_reads_the_abc_beside_the_pages(with_pdf, tmp_path):
     reader = get_model("baseline/reader")
     (log,) = run(visual(dataset=with_pdf, pages="pdf", abc=True, cache=False), tmp_path, reader)
     assert metrics(log)["judged"]["accuracy"] == 1
@@ -244,12 +236,10 @@ def test_the_reader_reads_the_abc_beside_the_pages(with_pdf: str, tmp_path: Path
     assert visual(dataset=with_pdf, abc=True, stimulus="noise").dataset
 
 
-def test_pdfs_are_loaded_only_where_they_are_shown(
-    with_pdf: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loaded: list[str] = []
+def test_pdfs_are_loaded_only_where_they_are_shown(with_pdf, monkeypatch):
+    loaded = []
 
-    def load(*arguments: Any, columns: Any = None, **options: Any) -> Any:
+    def load(*arguments, columns=None, **options):
         loaded.extend(columns or ())
         return load_split(*arguments, columns=columns, **options)
 
@@ -262,7 +252,7 @@ def test_pdfs_are_loaded_only_where_they_are_shown(
     assert "pdf" in loaded
 
 
-def test_a_dataset_of_an_earlier_version_has_no_pdfs() -> None:
+def test_a_dataset_of_an_earlier_version_has_no_pdfs():
     older = str(Path(__file__).parents[1] / "golden" / "data" / "msu")
     assert len(visual(dataset=older).dataset) == 3
     with pytest.raises(
@@ -271,7 +261,7 @@ def test_a_dataset_of_an_earlier_version_has_no_pdfs() -> None:
         visual(dataset=older, pages="pdf")
 
 
-def test_by_title_alone(small: str) -> None:
+def test_by_title_alone(small):
     for make in (textual, visual):
         (sample, *_) = make(dataset=small, content="title").dataset
         text = sample.input[-1].text  # type: ignore[union-attr]
@@ -279,7 +269,7 @@ def test_by_title_alone(small: str) -> None:
         assert "C D E F" not in text
 
 
-def test_levels_and_splits(small: str) -> None:
+def test_levels_and_splits(small):
     (sample,) = textual(dataset=small, levels="1,3", split="test").dataset
     assert sample.id == "gigue"
     assert sample.metadata is not None
@@ -287,14 +277,14 @@ def test_levels_and_splits(small: str) -> None:
     assert len(textual(dataset=small, levels=2, asking="single").dataset) == 9
 
 
-def test_a_level_without_questions_is_named(tmp_path: Path) -> None:
+def test_a_level_without_questions_is_named(tmp_path):
     rows = [question("march", number) for number in (3, 4, 6)]
     dataset = write_rows(tmp_path / "two", {"test": [score_row("march")]}, {"test": rows})
     with pytest.raises(ValueError, match="has no question of levels=1; it has levels 2, 3"):
         textual(dataset=dataset, levels=1)
 
 
-def test_what_is_too_long_is_refused_and_named(small: str) -> None:
+def test_what_is_too_long_is_refused_and_named(small):
     tokens = len(ABC.format(title="March", metre="4/4")) // 2
     whole = textual(dataset=small, max_score_tokens=tokens + 1)
     assert (len(whole.dataset), (whole.metadata or {})["scores_refused"]) == (3, [])
@@ -302,7 +292,7 @@ def test_what_is_too_long_is_refused_and_named(small: str) -> None:
         textual(dataset=small, max_score_tokens=10)
 
 
-def test_three_judges_decide_and_are_named(small: str, tmp_path: Path) -> None:
+def test_three_judges_decide_and_are_named(small, tmp_path):
     judges = {
         "strict": scripted(lambda *_: "0", "strict"),
         "kind": scripted(lambda *_: "1", "kind"),
@@ -324,17 +314,15 @@ def test_three_judges_decide_and_are_named(small: str, tmp_path: Path) -> None:
     assert set((score.metadata or {})["questions"][0]["votes"]) == set(judges)
 
 
-def test_a_run_cut_off_between_answer_and_judging_goes_on_without_asking_again(
-    small: str, tmp_path: Path
-) -> None:
-    calls: list[str] = []
+def test_a_run_cut_off_between_answer_and_judging_goes_on_without_asking_again(small, tmp_path):
+    calls = []
     broken = True
 
-    def answer(*_: Any) -> str:
+    def answer(*_):
         calls.append("asked")
         return RIGHT
 
-    def judge(*_: Any) -> str:
+    def judge(*_):
         if broken:
             raise KeyboardInterrupt
         return "1"
@@ -359,7 +347,7 @@ def test_a_run_cut_off_between_answer_and_judging_goes_on_without_asking_again(
 
 
 @pytest.fixture(scope="module")
-def rendered(tmp_path_factory: pytest.TempPathFactory) -> str:
+def rendered(tmp_path_factory):
     """Two scores with MusicXML, one of them damaged, and one without any."""
     scores = [
         score_row("study", musicxml=STUDY),
@@ -386,9 +374,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> str:
         ("pages", "", 4),
     ],
 )
-def test_a_score_is_asked_in_every_rendering_what_that_holds(
-    rendering: str, shown: str, asked_of: int, rendered: str
-) -> None:
+def test_a_score_is_asked_in_every_rendering_what_that_holds(rendering, shown, asked_of, rendered):
     task = score(dataset=rendered, rendering=rendering)
     assert len(task.dataset) == asked_of
     (first, *_) = task.dataset
@@ -406,7 +392,7 @@ def test_a_score_is_asked_in_every_rendering_what_that_holds(
     assert ("score_tokens" in (first.metadata or {})) == bool(shown)
 
 
-def test_a_dataset_of_which_nothing_can_be_rendered_is_an_error(tmp_path: Path) -> None:
+def test_a_dataset_of_which_nothing_can_be_rendered_is_an_error(tmp_path):
     rows = {"test": [score_row("none", musicxml=None)]}, {"test": [question("none", 0)]}
     with pytest.raises(ParameterError, match="has scores without musicxml"):
         score(dataset=write_rows(tmp_path / "none", *rows), rendering="musicxml")
@@ -415,9 +401,7 @@ def test_a_dataset_of_which_nothing_can_be_rendered_is_an_error(tmp_path: Path) 
         score(dataset=write_rows(tmp_path / "broken", *rows), rendering="musicxml")
 
 
-def test_twins_move_answers_and_names_and_are_paired_with_their_questions(
-    small: str, tmp_path: Path
-) -> None:
+def test_twins_move_answers_and_names_and_are_paired_with_their_questions(small, tmp_path):
     plain = {sample.id: sample for sample in textual(dataset=small, asking="single").dataset}
     (log,) = run(textual(dataset=small, asking="single", twin="transposed", cache=False), tmp_path)
     found = {sample.id: sample for sample in samples(log)}

@@ -5,22 +5,15 @@ hostile models.
 import base64
 import io
 import re
-from collections.abc import Callable
 from itertools import product
-from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import pytest
 import soundfile
-from inspect_ai import Task
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalLog, EvalSample
 from inspect_ai.model import (
-    ChatMessage,
     ContentAudio,
     ContentImage,
-    GenerateConfig,
     get_model,
 )
 from PIL import Image
@@ -37,22 +30,22 @@ from tests import garbled  # noqa: F401 - registers a model
 from tests.harness import metrics, run, run_scripted, samples
 from tests.reports.logs import rows
 
-TASKS: dict[str, Callable[..., Task]] = {
+TASKS = {
     "syncopation": syncopation, "transposition": transposition, "chord_quality": chord_quality
 }  # fmt: skip
 CHANCE = {"syncopation": 0.2, "transposition": 0.5, "chord_quality": 0.25}
 
 
-def formulation_counts(sample: EvalSample) -> dict[str, Any]:
+def formulation_counts(sample):
     assert sample.scores is not None
     return sample.scores["solver_decision"].metadata or {}
 
 
-def counts_of(log: EvalLog, name: str) -> list[int]:
+def counts_of(log, name):
     return [formulation_counts(sample)[name] for sample in samples(log)]
 
 
-def values(sample: EvalSample, scorer: str) -> Any:
+def values(sample, scorer):
     assert sample.scores is not None
     return sample.scores[scorer].value
 
@@ -67,7 +60,7 @@ CONDITIONS = [
 ]
 
 
-def test_the_reader_is_right_by_every_strategy(tmp_path: Path) -> None:
+def test_the_reader_is_right_by_every_strategy(tmp_path):
     cells = list(product(TASKS, CONDITIONS))
     tasks = [TASKS[task](**condition) for task, condition in cells]
     assert [len(task.dataset) for task in tasks[:: len(CONDITIONS)]] == [20, 20, 44]
@@ -89,7 +82,7 @@ def test_the_reader_is_right_by_every_strategy(tmp_path: Path) -> None:
         assert found["final_answer"]["accuracy_high"] == pytest.approx(1)
 
 
-def test_what_a_model_cannot_do_is_an_error(tmp_path: Path) -> None:
+def test_what_a_model_cannot_do_is_an_error(tmp_path):
     task = syncopation(modality="audio")
     (log,) = inspect_eval(
         task, model="baseline/reader", log_dir=str(tmp_path), display="none", limit=1
@@ -100,7 +93,7 @@ def test_what_a_model_cannot_do_is_an_error(tmp_path: Path) -> None:
     assert said in log.error.message
 
 
-def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> None:
+def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path):
     model = get_model("garbled/reader", error_rate=0.5, memoize=False)
     for log in run(
         [task(strategy="logiclm") for task in TASKS.values()], tmp_path, model, limit=20
@@ -134,7 +127,7 @@ def test_garbled_lines_are_refined_and_the_numbers_add_up(tmp_path: Path) -> Non
             assert values(sample, "solver_decision") == ("C" if decided else "N")
 
 
-def test_transcriptions_stand_beside_the_true_ones_in_the_report(tmp_path: Path) -> None:
+def test_transcriptions_stand_beside_the_true_ones_in_the_report(tmp_path):
     breaking = get_model("garbled/reader", error_rate=0.9, memoize=False)
     for model in ("baseline/reader", breaking, "baseline/chance"):
         run([task(strategy="logiclm") for task in TASKS.values()], tmp_path, model, limit=6)
@@ -179,9 +172,7 @@ def test_transcriptions_stand_beside_the_true_ones_in_the_report(tmp_path: Path)
     assert paper["True"].startswith("[67, 72, 67, 65, 67, 70")
 
 
-def test_recordings_have_the_models_transcription_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recordings_have_the_models_transcription_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(muse, "_true_lists", lambda *_: None)
     run(transposition(strategy="logiclm", modality="audio"), tmp_path, "baseline/chance", limit=3)
     found = {table.name: table for table in section_tables(read_records(tmp_path), "muse")}
@@ -194,7 +185,7 @@ def test_recordings_have_the_models_transcription_alone(
 
 
 @pytest.mark.parametrize("strategy", ["standalone", "logiclm"])
-def test_chance_earns_what_guessing_earns(strategy: str, tmp_path: Path) -> None:
+def test_chance_earns_what_guessing_earns(strategy, tmp_path):
     tasks = [task(strategy=strategy) for task in TASKS.values()]
     logs = run(tasks, tmp_path, "baseline/chance", limit=12)
     for name, log in zip(TASKS, logs, strict=True):
@@ -213,13 +204,11 @@ def test_chance_earns_what_guessing_earns(strategy: str, tmp_path: Path) -> None
 DRAWN = media.render_media  # other tests do without
 
 
-def test_the_first_trials_are_seen_and_heard_in_the_log_and_nowhere_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_trials_are_seen_and_heard_in_the_log_and_nowhere_else(tmp_path, monkeypatch):
     monkeypatch.setattr(media, "render_media", DRAWN)
-    sent: list[list[ChatMessage]] = []
+    sent = []
 
-    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+    def reply(messages, config):
         sent.append(messages)
         return "Final Answer: E"
 
@@ -255,7 +244,7 @@ def test_the_first_trials_are_seen_and_heard_in_the_log_and_nowhere_else(
     assert first.id == str(first.metadata["row"]).removeprefix("syncopation-")
 
 
-def test_an_explanation_says_what_was_asked_expected_and_read(tmp_path: Path) -> None:
+def test_an_explanation_says_what_was_asked_expected_and_read(tmp_path):
     log = run_scripted(syncopation(), tmp_path, lambda *_: "It is\n**E**")
     (sample,) = samples(log)
     assert sample.scores is not None
@@ -283,9 +272,7 @@ def test_an_explanation_says_what_was_asked_expected_and_read(tmp_path: Path) ->
     ("modality", "shown", "hidden"),
     [("midi", "note_on", "data:audio"), ("audio", "data:audio", "note_on")],
 )
-def test_a_trial_shows_its_modality_only_and_never_its_answer(
-    modality: str, shown: str, hidden: str
-) -> None:
+def test_a_trial_shows_its_modality_only_and_never_its_answer(modality, shown, hidden):
     for make in TASKS.values():
         task = make(modality=modality, shots="few")
         for sample in list(task.dataset)[:5]:
@@ -299,7 +286,7 @@ def test_a_trial_shows_its_modality_only_and_never_its_answer(
             assert "Final Answer" not in trial
 
 
-def test_few_shot_examples_are_earlier_turns_and_none_is_a_trial() -> None:
+def test_few_shot_examples_are_earlier_turns_and_none_is_a_trial():
     for (name, make), examples in zip(TASKS.items(), (2, 2, 4), strict=True):
         zero, few = make(shots="zero"), make(shots="few", strategy="logiclm")
         roles = [message.role for message in few.dataset[0].input]  # type: ignore[union-attr]
@@ -313,7 +300,7 @@ def test_few_shot_examples_are_earlier_turns_and_none_is_a_trial() -> None:
         assert not trials & {message.text for message in few.dataset[0].input[:-1]}  # type: ignore[union-attr]
 
 
-def test_chord_examples_list_every_pitch_that_sounds_once() -> None:
+def test_chord_examples_list_every_pitch_that_sounds_once():
     messages = chord_quality(shots="few", strategy="logiclm").dataset[0].input[1:-1]
     for trial, line in zip(messages[::4], messages[1::4], strict=True):
         sounding = {int(pitch) for pitch in re.findall(r"note_on .*note=(\d+)", trial.text)}  # type: ignore[union-attr]
@@ -321,7 +308,7 @@ def test_chord_examples_list_every_pitch_that_sounds_once() -> None:
         assert line.text == f"chord(Excerpt1, {sorted(sounding)})"  # type: ignore[union-attr]
 
 
-def test_the_log_says_which_data_ran_in_the_order_of_the_seed(tmp_path: Path) -> None:
+def test_the_log_says_which_data_ran_in_the_order_of_the_seed(tmp_path):
     folder = tmp_path / "muse"
     write(build_generated(seed=5, counts=Counts(8, 1, 4)), folder)
     (log,) = run(syncopation(dataset=str(folder)), tmp_path, limit=1)
@@ -340,7 +327,7 @@ def test_the_log_says_which_data_ran_in_the_order_of_the_seed(tmp_path: Path) ->
     assert sorted(orders[0]) == sorted(orders[2])
 
 
-def test_prompts_can_be_replaced_in_part(tmp_path: Path) -> None:
+def test_prompts_can_be_replaced_in_part(tmp_path):
     own = tmp_path / "own.toml"
     own.write_text(
         '[syncopation]\nstandalone = "Given $given: how many off-beats?\\nFinal Answer: X"\n'
@@ -369,7 +356,7 @@ def test_prompts_can_be_replaced_in_part(tmp_path: Path) -> None:
         ("[syncopation]\nfinal = 'Costs $ 5'", "'$' that begins no placeholder"),
     ],
 )
-def test_bad_prompts_are_named(text: str, message: str, tmp_path: Path) -> None:
+def test_bad_prompts_are_named(text, message, tmp_path):
     own = tmp_path / "own.toml"
     own.write_text(text)
     with pytest.raises(ParameterError) as caught:
@@ -392,13 +379,11 @@ HOSTILE = {  # further forms are read in tests/solvers
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_hostile_output_is_labelled_and_ends_after_two_refinements(
-    case: str, tmp_path: Path
-) -> None:
+def test_hostile_output_is_labelled_and_ends_after_two_refinements(case, tmp_path):
     text, kind = HOSTILE[case]
-    seen: list[tuple[list[ChatMessage], GenerateConfig]] = []
+    seen = []
 
-    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+    def reply(messages, config):
         seen.append((messages, config))
         return text
 
@@ -445,13 +430,13 @@ def test_hostile_output_is_labelled_and_ends_after_two_refinements(
     ],
 )
 def test_a_second_formulation_is_the_last(
-    lines: list[str],
-    answer: str,
-    decision: str | None,
-    expected: dict[str, int],
-    finding: str,
-    tmp_path: Path,
-) -> None:
+    lines,
+    answer,
+    decision,
+    expected,
+    finding,
+    tmp_path,
+):
     replies = iter([*(f"rhythm(Excerpt1, {line}" for line in lines), f"Final Answer: {answer}"])
     (sample,) = samples(
         run_scripted(syncopation(strategy="logiclm"), tmp_path, lambda *_: next(replies))

@@ -2,13 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
-from inspect_ai import Task
 from inspect_ai.model import ChatMessageUser, ContentAudio, ModelOutput, get_model
 
 from music_evals.benchmarks import load
@@ -20,9 +16,7 @@ from music_evals.solvers.symbolic.muse_ten import SOLVERS
 from tests import garbled  # noqa: F401 - registers a model
 from tests.harness import metrics, run, run_scripted, samples
 
-TASKS: dict[str, Callable[..., Task]] = {
-    name: getattr(muse_ten, name) for name in load("muse_ten").tasks
-}
+TASKS = {name: getattr(muse_ten, name) for name in load("muse_ten").tasks}
 PAIRS = ("oddball", "rhythm_matching", "progression", "transposition_pairs", "syncopation_pairs")
 SENTENCES = ("oddball", "rhythm_matching", "transposition_pairs")
 # As the authors' runners list them, in this order.
@@ -58,16 +52,14 @@ OPTIONS = {
 @pytest.mark.parametrize(
     ("condition", "limit"), [({}, 20), ({"strategy": "cot", "shots": "few"}, 3)], ids=str
 )
-def test_the_reader_answers_from_midi(
-    condition: dict[str, Any], limit: int, tmp_path: Path
-) -> None:
+def test_the_reader_answers_from_midi(condition, limit, tmp_path):
     tasks = [task(**condition) for task in TASKS.values()]
     for log in run(tasks, tmp_path, "baseline/reader", limit=limit):
         assert len(samples(log)) == limit
         assert metrics(log)["final_answer"]["accuracy"] >= 0.95
 
 
-def test_solvers_decide_from_the_readers_transcriptions(tmp_path: Path) -> None:
+def test_solvers_decide_from_the_readers_transcriptions(tmp_path):
     tasks = [TASKS[name](strategy="logiclm", shots="few") for name in SOLVERS]
     for log in run(tasks, tmp_path, "baseline/reader", limit=5):
         scores = metrics(log)
@@ -85,7 +77,7 @@ def test_solvers_decide_from_the_readers_transcriptions(tmp_path: Path) -> None:
         )
 
 
-def test_worked_transcriptions_stand_in_the_lines_that_are_required() -> None:
+def test_worked_transcriptions_stand_in_the_lines_that_are_required():
     _, trial, lines, closing, answer, *_ = (
         TASKS["rhythm_matching"](strategy="logiclm", shots="few").dataset[0].input
     )
@@ -108,7 +100,7 @@ def test_worked_transcriptions_stand_in_the_lines_that_are_required() -> None:
 
 
 @pytest.mark.parametrize("name", ["instrument", "key_modulation"])
-def test_what_no_solver_can_decide_is_refused(name: str) -> None:
+def test_what_no_solver_can_decide_is_refused(name):
     with pytest.raises(
         ValueError,
         match=f"strategy='logiclm' is not valid for {name}; valid values are: standalone,",
@@ -116,16 +108,16 @@ def test_what_no_solver_can_decide_is_refused(name: str) -> None:
         TASKS[name](strategy="logiclm")
 
 
-def test_own_wording_of_transcriptions_is_used(tmp_path: Path) -> None:
+def test_own_wording_of_transcriptions_is_used(tmp_path):
     own = tmp_path / "own.toml"
     own.write_text(
         '[transcription]\ntext = "$template of $given"\n[letters]\nfinal = "$$5: $finding '
         '$options"\n'
     )
-    given: dict[str, Any] = {"strategy": "logiclm", "prompts": str(own)}
-    asked: list[str] = []
+    given = {"strategy": "logiclm", "prompts": str(own)}
+    asked = []
 
-    def reply(messages: Any, *_: Any) -> str:
+    def reply(messages, *_):
         asked.append(messages[-1].text)
         return "melody(Excerpt1, [60, 62])" if len(messages) == 2 else "Final Answer: C"
 
@@ -141,7 +133,7 @@ def test_own_wording_of_transcriptions_is_used(tmp_path: Path) -> None:
     )
 
 
-def test_the_commonest_answer_earns_chance(tmp_path: Path) -> None:
+def test_the_commonest_answer_earns_chance(tmp_path):
     names = ("oddball", "contour", "meter")  # two, four and three options
     logs = run([TASKS[name]() for name in names], tmp_path, "baseline/majority")
     for name, log in zip(names, logs, strict=True):
@@ -150,7 +142,7 @@ def test_the_commonest_answer_earns_chance(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_options_clips_and_worked_examples(name: str) -> None:
+def test_options_clips_and_worked_examples(name):
     task = TASKS[name](modality="audio", strategy="cot", shots="few")
     system, *examples, trial = task.dataset[0].input
     assert len(examples) == 2 * len(OPTIONS[name])
@@ -174,7 +166,7 @@ def test_options_clips_and_worked_examples(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_midi_prompts_have_each_clip_and_no_answer(name: str) -> None:
+def test_midi_prompts_have_each_clip_and_no_answer(name):
     task = TASKS[name]()
     for sample in task.dataset:
         _, trial = sample.input
@@ -203,7 +195,7 @@ REPLIES = [
 
 
 @pytest.mark.parametrize(("name", "reply", "answer"), REPLIES)
-def test_replies_are_read(name: str, reply: str, answer: str | None, tmp_path: Path) -> None:
+def test_replies_are_read(name, reply, answer, tmp_path):
     log = run_scripted(TASKS[name](), tmp_path, lambda *_: reply, limit=4)
     for sample in samples(log):
         assert sample.scores is not None
@@ -212,7 +204,7 @@ def test_replies_are_read(name: str, reply: str, answer: str | None, tmp_path: P
         )
 
 
-def test_people_are_rows_beside_runs_by_ear(tmp_path: Path) -> None:
+def test_people_are_rows_beside_runs_by_ear(tmp_path):
     logs = {"audio": tmp_path / "audio", "midi": tmp_path / "midi"}
     for modality, folder in logs.items():
         run(TASKS["oddball"](modality=modality), folder, "baseline/chance")
@@ -230,19 +222,19 @@ def test_people_are_rows_beside_runs_by_ear(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arm", ["none", "noise", "other"])
-def test_other_stimuli(arm: str) -> None:
+def test_other_stimuli(arm):
     for name in ("oddball", "meter"):
         for modality in ("midi", "audio"):
             assert len(TASKS[name](stimulus=arm, modality=modality).dataset) == 20
 
 
-def test_one_chat_asks_all_trials_and_has_an_item_for_each(tmp_path: Path) -> None:
+def test_one_chat_asks_all_trials_and_has_an_item_for_each(tmp_path):
     """Replies alternate between the two options; the third is cut. Items are those of separate
     chats.
     """
-    asked: list[list[str]] = []
+    asked = []
 
-    def reply(messages: Any, *_: Any) -> ModelOutput:
+    def reply(messages, *_):
         asked.append([message.text for message in messages])
         output = ModelOutput.from_content("mock/model", f"Final Answer: {'AB'[len(asked) % 2]}")
         return (
@@ -278,7 +270,7 @@ def test_one_chat_asks_all_trials_and_has_an_item_for_each(tmp_path: Path) -> No
     assert any("chat=continued" in condition for condition in records.runs["condition"])
 
 
-def test_one_chat_counts_its_requests_and_cannot_transcribe() -> None:
+def test_one_chat_counts_its_requests_and_cannot_transcribe():
     separate, chat = (
         requests_of(TASKS["contour"](chat=chat)) for chat in ("separate", "continued")
     )

@@ -7,8 +7,6 @@ import json
 import tarfile
 from collections import Counter
 from math import sqrt
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,8 +15,7 @@ import pytest
 import soundfile
 
 from music_evals.benchmarks import load, published
-from music_evals.datasets_builders.dataset_io import DatasetSpec, load_split
-from music_evals.datasets_builders.questions.media_questions import MediaQuestion
+from music_evals.datasets_builders.dataset_io import load_split
 from music_evals.datasets_builders.questions.rendered_clips import (
     beat_questions,
     instrument_questions,
@@ -39,7 +36,7 @@ PROMPTS = {
     "prompt_freq": "Reply with ONLY a number.",
 }
 CLIP = {"source": "flute", "duration_ms": 1000}
-STIMULI: dict[str, list[dict[str, Any]]] = {
+STIMULI = {
     "a1_single_pitch_id": [{"gt_midi": 61, **PROMPTS}, {"gt_midi": 69, **PROMPTS}],
     "b4_timestamp_specific_pitch": [
         {"gt_target_onset_ms": 2000, "gt_target_offset_ms": 3000, "midi": 60, "prompt": "When?"}
@@ -58,14 +55,14 @@ STIMULI: dict[str, list[dict[str, Any]]] = {
 """Rows in the layout of vaclis/PitchBench: folder, then columns; two are not in the paper's Table 1."""
 
 
-def tone(seconds: float = 0.5, hz: float = 440.0, rate: int = 16_000) -> bytes:
+def tone(seconds=0.5, hz=440.0, rate=16_000):
     times = np.arange(round(seconds * rate)) / rate
     buffer = io.BytesIO()
     soundfile.write(buffer, 0.3 * np.sin(2 * np.pi * hz * times), rate, format="WAV")
     return buffer.getvalue()
 
 
-def write_stimuli(folder: Path, stimuli: dict[str, list[dict[str, Any]]]) -> Path:
+def write_stimuli(folder, stimuli):
     for name, rows in stimuli.items():
         file = folder / f"pitchbench_{name}" / "test-00000-of-00001.parquet"
         file.parent.mkdir(parents=True)
@@ -75,14 +72,14 @@ def write_stimuli(folder: Path, stimuli: dict[str, list[dict[str, Any]]]) -> Pat
     return folder
 
 
-def rows_of(folder: Path, spec: DatasetSpec, task: str) -> list[dict[str, Any]]:
+def rows_of(folder, spec, task):
     return load_split(str(folder), task, "test", benchmark=spec).to_list()
 
 
 # --- PitchBench ---
 
 
-def test_published_stimuli_become_a_row_per_format(tmp_path: Path) -> None:
+def test_published_stimuli_become_a_row_per_format(tmp_path):
     rows = rows_of(write_stimuli(tmp_path / "hub", STIMULI), pitchbench.BENCHMARK, "pitch")
     counts = Counter(row["theme"] for row in rows)
     single = dict.fromkeys(("B4", "B5", "C3", "D2", "D3", "D5", "D6"), 1)
@@ -105,7 +102,7 @@ def test_published_stimuli_become_a_row_per_format(tmp_path: Path) -> None:
     assert {row["subtheme"] for row in rows} == {"flute"}
 
 
-def test_the_facts_name_each_task_of_the_papers_table() -> None:
+def test_the_facts_name_each_task_of_the_papers_table():
     answers = load("pitchbench").table["answers"]
     table = published("pitchbench", "table1")
     assert [*table.rows[0].figures] == ["mean", *answers]
@@ -124,13 +121,13 @@ def test_the_facts_name_each_task_of_the_papers_table() -> None:
         ("b5_timestamp_multiple_pitches", {"onsets": [500], "prompt": "When?"}),
     ],
 )
-def test_a_malformed_stimulus_is_refused(name: str, row: dict[str, Any], tmp_path: Path) -> None:
+def test_a_malformed_stimulus_is_refused(name, row, tmp_path):
     folder = write_stimuli(tmp_path / "hub", {name: [row]})
     with pytest.raises(ParameterError, match="is not as expected"):
         pitchbench.pitch(dataset=str(folder))
 
 
-def test_the_best_format_counts_and_tasks_weigh_the_same(tmp_path: Path) -> None:
+def test_the_best_format_counts_and_tasks_weigh_the_same(tmp_path):
     stimuli = {
         name: STIMULI[name]
         for name in ("a1_single_pitch_id", "c3_chord_quality", "d8_sequence_pitches")
@@ -169,7 +166,7 @@ def test_the_best_format_counts_and_tasks_weigh_the_same(tmp_path: Path) -> None
     assert [row[0] for row in table.rows[:2]] == ["Audio Flamingo Next Instruct", "Gemini 3.1 Pro"]
 
 
-def test_the_paper_style_sends_the_prompt_of_the_row(tmp_path: Path) -> None:
+def test_the_paper_style_sends_the_prompt_of_the_row(tmp_path):
     folder = write_stimuli(tmp_path / "hub", {"a1_single_pitch_id": STIMULI["a1_single_pitch_id"]})
     task = pitchbench.pitch(dataset=str(folder), prompt="paper")
     texts = {sample.input[-1].text for sample in task.dataset}
@@ -182,7 +179,7 @@ def test_the_paper_style_sends_the_prompt_of_the_row(tmp_path: Path) -> None:
 # --- NSynth ---
 
 
-def nsynth_files(labels: list[tuple[str, str, int]]) -> dict[str, bytes]:
+def nsynth_files(labels):
     examples = {}
     files = {}
     for number, (family, source, pitch) in enumerate(labels):
@@ -198,7 +195,7 @@ def nsynth_files(labels: list[tuple[str, str, int]]) -> dict[str, bytes]:
     return {"nsynth-test/examples.json": json.dumps(examples).encode(), **files}
 
 
-def test_the_archive_of_nsynth_becomes_three_tasks(tmp_path: Path) -> None:
+def test_the_archive_of_nsynth_becomes_three_tasks(tmp_path):
     labels = [
         ("bass", "electronic", 40),
         ("vocal", "synthetic", 70),
@@ -239,7 +236,7 @@ def test_the_archive_of_nsynth_becomes_three_tasks(tmp_path: Path) -> None:
     ].value == pytest.approx(100 / 3)
 
 
-def test_an_unknown_family_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_family_is_refused(tmp_path):
     for name, data in nsynth_files([("kazoo", "acoustic", 60)]).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(data)
@@ -250,16 +247,16 @@ def test_an_unknown_family_is_refused(tmp_path: Path) -> None:
 # --- the default data ---
 
 
-def loudness(clip: bytes) -> float:
+def loudness(clip):
     samples, _ = soundfile.read(io.BytesIO(clip))
     return 20 * np.log10(sqrt(np.mean(samples**2)))
 
 
-def clip_of(question: MediaQuestion) -> bytes:
+def clip_of(question):
     return question.parts[0].content  # type: ignore[union-attr, return-value]
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others():
     first, again, other = (list(tempo_questions(seed, 3)) for seed in (1, 1, 2))
     assert first == again
     assert [clip_of(question) for question in first] != [clip_of(question) for question in other]
@@ -268,14 +265,14 @@ def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
 @pytest.mark.parametrize(
     "compose", [pitch_questions, key_questions, beat_questions, tempo_questions]
 )
-def test_clips_of_a_task_have_one_length(compose: Any) -> None:
-    lengths: dict[Any, set[int]] = {}
+def test_clips_of_a_task_have_one_length(compose):
+    lengths = {}
     for question in compose(3):
         lengths.setdefault(question.theme, set()).add(len(clip_of(question)))
     assert all(len(sizes) == 1 for sizes in lengths.values())
 
 
-def test_answers_are_drawn_evenly_whatever_the_number() -> None:
+def test_answers_are_drawn_evenly_whatever_the_number():
     programs = {"piano": (0,), "organ": (19,), "flute": (73,)}
     labels = Counter(question.right for question in instrument_questions(1, programs, 8))
     assert sorted(labels.values()) == [2, 3, 3]
@@ -285,7 +282,7 @@ def test_answers_are_drawn_evenly_whatever_the_number() -> None:
 
 
 @pytest.mark.parametrize("task", ["C2", "D6", "B5"])
-def test_loudness_says_nothing_of_the_answer(task: str) -> None:
+def test_loudness_says_nothing_of_the_answer(task):
     questions = [*pitch_questions(5, [task], 48)]
     answers = [float(str(question.right).split()[-1]) for question in questions]
     levels = [loudness(clip_of(question)) for question in questions]
@@ -294,7 +291,7 @@ def test_loudness_says_nothing_of_the_answer(task: str) -> None:
     assert abs(np.corrcoef(ranks)[0, 1]) < 0.37
 
 
-def test_the_default_tasks_run(tmp_path: Path) -> None:
+def test_the_default_tasks_run(tmp_path):
     tasks = [pitchbench.pitch(), nsynth.instrument(), nsynth.source(), nsynth.pitch()]
     logs = run(tasks, tmp_path, "baseline/majority")
     assert [log.eval.dataset.samples for log in logs] == [180, 44, 30, 30]

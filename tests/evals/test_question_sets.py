@@ -11,12 +11,10 @@ import sys
 import threading
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +30,6 @@ from music_evals.benchmarks.prompts import load_prompts
 from music_evals.commands import build
 from music_evals.datasets_builders.dataset_io import (
     DatasetError,
-    DatasetSpec,
     describe_dataset,
     load_split,
 )
@@ -65,27 +62,27 @@ PNG = png(0)
 
 
 def sound(
-    kind: str = "WAV",
-    rate: int = 8000,
-    channels: int = 1,
-    seconds: float = 0.5,
-    seed: int = 0,
-    level: float = 0.05,
-) -> bytes:
+    kind="WAV",
+    rate=8000,
+    channels=1,
+    seconds=0.5,
+    seed=0,
+    level=0.05,
+):
     samples = np.random.default_rng(seed).normal(0, level, (round(rate * seconds), channels))
     buffer = io.BytesIO()
     soundfile.write(buffer, samples.clip(-1, 1), rate, format=kind)
     return buffer.getvalue()
 
 
-def write(folder: Path, files: dict[str, bytes]) -> Path:
+def write(folder, files):
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     return folder
 
 
-def rul_record(number: int, **fields: Any) -> dict[str, Any]:
+def rul_record(number, **fields):
     wrong = [f"{word} {number}" for word in ("Djembe", "Tom-Tom", "Taiko", "Conga")]
     record = {
         "question": f"Which drum plays in {number}?",
@@ -95,13 +92,13 @@ def rul_record(number: int, **fields: Any) -> dict[str, Any]:
     return {**record, "distractors": wrong, "PI": 0.9, **fields}
 
 
-def rul_files(count: int, data: bytes = b"") -> dict[str, bytes]:
+def rul_files(count, data=b""):
     records = {str(number): rul_record(number) for number in range(count)}
     clips = {f"audio/{number}.mp3": data or sound("MP3", seed=number) for number in range(count)}
     return {"RUL-MuchoMusic.json": json.dumps(records).encode(), **clips}
 
 
-def rows_of(folder: Path, spec: DatasetSpec, task: str) -> list[dict[str, Any]]:
+def rows_of(folder, spec, task):
     return load_split(str(folder), task, "test", benchmark=spec).to_list()
 
 
@@ -109,14 +106,14 @@ def rows_of(folder: Path, spec: DatasetSpec, task: str) -> list[dict[str, Any]]:
 
 
 @contextmanager
-def openai_server(requests: list[dict[str, Any]]) -> Iterator[str]:
+def openai_server(requests):
     """An OpenAI-type server that keeps what it is sent, and answers [[A]]."""
 
     class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
+        def log_message(self, *_):
             pass
 
-        def do_POST(self) -> None:
+        def do_POST(self):
             requests.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
             choice = {
                 "index": 0,
@@ -147,7 +144,7 @@ def openai_server(requests: list[dict[str, Any]]) -> Iterator[str]:
         server.shutdown()
 
 
-def forty_clips() -> dict[str, bytes]:
+def forty_clips():
     """38 sound files of all kinds, and one that is damaged; the fortieth is missing."""
     rates = (8000, 16_000, 22_050, 32_000, 44_100, 48_000)
     kinds = zip(
@@ -162,7 +159,7 @@ def forty_clips() -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_forty_clips_reach_an_openai_server_as_they_are(tmp_path: Path) -> None:
+def test_forty_clips_reach_an_openai_server_as_they_are(tmp_path):
     clips = forty_clips()
     records = {"RUL-MuchoMusic.json": rul_files(40)["RUL-MuchoMusic.json"]}
     source = write(
@@ -174,7 +171,7 @@ def test_forty_clips_reach_an_openai_server_as_they_are(tmp_path: Path) -> None:
     ):
         rul_muchomusic.muchomusic(dataset=str(source))
 
-    requests: list[dict[str, Any]] = []
+    requests = []
     with openai_server(requests) as url:
         task = rul_muchomusic.muchomusic(
             dataset=str(source), allow_partial=True, prompt="paper", seconds=30
@@ -205,7 +202,7 @@ def test_forty_clips_reach_an_openai_server_as_they_are(tmp_path: Path) -> None:
         assert np.abs(heard - whole[: len(heard)]).max() < 1e-4
 
 
-def test_a_rate_above_48_khz_is_resampled(tmp_path: Path) -> None:
+def test_a_rate_above_48_khz_is_resampled(tmp_path):
     files = rul_files(2, sound("WAV", 192_000))
     task = rul_muchomusic.muchomusic(dataset=str(write(tmp_path, files)))
     part = task.dataset[0].input[0].content[0]
@@ -213,7 +210,7 @@ def test_a_rate_above_48_khz_is_resampled(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stimulus", ["none", "noise", "other"])
-def test_sound_can_be_replaced(stimulus: str, tmp_path: Path) -> None:
+def test_sound_can_be_replaced(stimulus, tmp_path):
     quiet, loud = (
         sound("FLAC", 16_000, 2, 1.0, 2, level=0.01),
         sound("MP3", 44_100, 1, 2.0, 3, level=0.25),
@@ -247,7 +244,7 @@ def test_sound_can_be_replaced(stimulus: str, tmp_path: Path) -> None:
 # --- published files ---
 
 
-def test_each_published_form_becomes_rows(tmp_path: Path) -> None:
+def test_each_published_form_becomes_rows(tmp_path):
     files = {
         "muchomusic.csv": b"",
         "mmau-test-mini.json": (
@@ -317,7 +314,7 @@ def test_each_published_form_becomes_rows(tmp_path: Path) -> None:
         rows_of(source, rul_muchomusic.BENCHMARK, "muchomusic")
 
 
-def test_sheet_music_is_asked_as_text_and_as_pictures(tmp_path: Path) -> None:
+def test_sheet_music_is_asked_as_text_and_as_pictures(tmp_path):
     record = {
         "class_name": "BarLinePlacementQuestion",
         "question": "Where do the bar lines go?",
@@ -356,8 +353,8 @@ def test_sheet_music_is_asked_as_text_and_as_pictures(tmp_path: Path) -> None:
         ssmr.textual()
 
 
-def test_parts_come_in_any_order_and_options_in_any_number(tmp_path: Path) -> None:
-    def read(record: Any) -> MediaQuestion:
+def test_parts_come_in_any_order_and_options_in_any_number(tmp_path):
+    def read(record):
         parts = [
             "First:",
             Part("audio", "a.wav"),
@@ -387,7 +384,7 @@ def test_parts_come_in_any_order_and_options_in_any_number(tmp_path: Path) -> No
         )
 
 
-def test_parquet_holds_sound_in_its_rows(tmp_path: Path) -> None:
+def test_parquet_holds_sound_in_its_rows(tmp_path):
     cells = [
         {"bytes": sound(seed=1), "path": "a.wav"},
         {"bytes": b"RIFF", "path": "a.wav"},
@@ -400,7 +397,7 @@ def test_parquet_holds_sound_in_its_rows(tmp_path: Path) -> None:
         pa.Table.from_pylist(records), write(tmp_path, {"b.wav": sound(seed=2)}) / "test.parquet"
     )
 
-    def read(record: Any) -> MediaQuestion:
+    def read(record):
         return MediaQuestion(
             record["id"], [Part("audio", record["context"])], ["a", "b", "c"], record["answer"]
         )
@@ -412,12 +409,12 @@ def test_parquet_holds_sound_in_its_rows(tmp_path: Path) -> None:
     assert missing == {"music": ("file 0 of 1 (it ends after 4 of 8 bytes)",)}
 
 
-def test_a_name_in_a_record_leads_to_no_file_outside(tmp_path: Path) -> None:
+def test_a_name_in_a_record_leads_to_no_file_outside(tmp_path):
     write(tmp_path, {"secret.wav": sound()})
     records = {"1": rul_record(1)}
     source = write(tmp_path / "source", {"RUL-MuchoMusic.json": json.dumps(records).encode()})
 
-    def read(record: Any) -> MediaQuestion:
+    def read(record):
         return MediaQuestion("1", [Part("audio", "../secret.wav")], ["a", "b"], 0)
 
     spec = question_set("mmar", "11", {"music": Records(["RUL-MuchoMusic.json"], read)})
@@ -427,7 +424,7 @@ def test_a_name_in_a_record_leads_to_no_file_outside(tmp_path: Path) -> None:
     assert rows_of(source, spec, "music")[0]["audio"][0]["bytes"] == ABSENT
 
 
-def test_a_build_names_what_is_missing_and_floors_are_computed(tmp_path: Path) -> None:
+def test_a_build_names_what_is_missing_and_floors_are_computed(tmp_path):
     records = {
         str(n): rul_record(
             n, correct_answer="Lute", distractors=["Long harp", "Bells", "Gongs", "bells"]
@@ -463,7 +460,7 @@ def test_a_build_names_what_is_missing_and_floors_are_computed(tmp_path: Path) -
     )
 
 
-def test_a_repository_at_a_pinned_revision_is_asked_without_a_file_of_ours(tmp_path: Path) -> None:
+def test_a_repository_at_a_pinned_revision_is_asked_without_a_file_of_ours(tmp_path):
     handler = type("Handler", (HubServer,), {"commits": {}})
     pinned, head = "a" * 40, "b" * 40
     handler.commits = {
@@ -514,7 +511,7 @@ def test_a_repository_at_a_pinned_revision_is_asked_without_a_file_of_ours(tmp_p
     assert table.rows[0][3] == "published-aaaaaaa"
 
 
-def test_questions_without_recordings_are_asked_as_text_alone(tmp_path: Path) -> None:
+def test_questions_without_recordings_are_asked_as_text_alone(tmp_path):
     records = {"RUL-MuchoMusic.json": rul_files(5)["RUL-MuchoMusic.json"]}
     source = str(write(tmp_path / "rul", records))
     for arm, allowed in (("given", False), ("noise", True), ("other", True)):
@@ -531,28 +528,26 @@ def test_questions_without_recordings_are_asked_as_text_alone(tmp_path: Path) ->
 
 # --- options ---
 
-ROW: Any = row_of(
-    MediaQuestion("1", ["Which?"], ["lute", "harp", "bell", "drum"], 1), lambda _: b""
-)
+ROW = row_of(MediaQuestion("1", ["Which?"], ["lute", "harp", "bell", "drum"], 1), lambda _: b"")
 
 
-def test_one_wrong_option_at_a_time_is_left_out() -> None:
+def test_one_wrong_option_at_a_time_is_left_out():
     shown = option_sets(ROW, QuestionSetParameters(options="leave_one_out"))
     assert [one.suffix for one in shown] == ["-without-A", "-without-C", "-without-D"]
     assert all(
         one.options[ord(one.answer) - 65] == "harp" and len(one.options) == 3 for one in shown
     )
-    two: Any = {**ROW, "options": ["yes", "no"]}
+    two = {**ROW, "options": ["yes", "no"]}
     assert [
         one.options for one in option_sets(two, QuestionSetParameters(options="leave_one_out"))
     ] == [["yes", "no"]]
 
 
-def test_passes_without_one_option_vote(tmp_path: Path) -> None:
+def test_passes_without_one_option_vote(tmp_path):
     source = str(write(tmp_path / "rul", rul_files(3)))
     task = rul_muchomusic.muchomusic(dataset=source, options="leave_one_out", prompt="paper")
 
-    def reply(messages: Any, _: Any) -> str:
+    def reply(messages, _):
         """Question 0: right in two passes of four. Question 1: two wrong answers alike. Question 2:
         no answer.
         """
@@ -584,14 +579,12 @@ def test_passes_without_one_option_vote(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stimulus", ["given", "none"])
-def test_options_are_shuffled_anew_in_each_epoch_and_scored_by_their_text(
-    stimulus: Any, tmp_path: Path
-) -> None:
+def test_options_are_shuffled_anew_in_each_epoch_and_scored_by_their_text(stimulus, tmp_path):
     task = rul_muchomusic.muchomusic(
         dataset=str(write(tmp_path, rul_files(6))), options="shuffled", stimulus=stimulus
     )
 
-    def reply(messages: Any, _: Any) -> str:
+    def reply(messages, _):
         line = next(line for line in messages[-1].text.splitlines() if "Bongo" in line)
         return f"Final Answer: {line[0]}"
 
@@ -605,7 +598,7 @@ def test_options_are_shuffled_anew_in_each_epoch_and_scored_by_their_text(
     )
 
 
-def test_wrong_parameters_are_named() -> None:
+def test_wrong_parameters_are_named():
     with pytest.raises(
         ParameterError, match="prompt='x' is not valid; valid values are: letter, paper"
     ):
@@ -649,17 +642,17 @@ def test_wrong_parameters_are_named() -> None:
         ("last_letter", "Answer: C.", "C"),
     ],
 )
-def test_replies_are_read_as_the_authors_do(reader: str, reply: str, answer: str | None) -> None:
+def test_replies_are_read_as_the_authors_do(reader, reply, answer):
     assert READERS[reader](reply, ["lute", "harp", "bell", "drum"], 1).answer == answer
 
 
-def test_one_log_has_both_readings_and_a_table_of_them(tmp_path: Path) -> None:
+def test_one_log_has_both_readings_and_a_table_of_them(tmp_path):
     task = rul_muchomusic.muchomusic(
         dataset=str(write(tmp_path / "rul", rul_files(4))), prompt="paper"
     )
     replies = iter(["[[{}]]", "The answer: ({})", "Final Answer: {}", ""])
 
-    def reply(messages: Any, _: Any) -> str:
+    def reply(messages, _):
         place = messages[-1].text.index("Bongo")
         return next(replies).format(messages[-1].text[place - 3])
 
@@ -702,8 +695,8 @@ LMMS = {
         *(("lmms", name, text) for name, text in LMMS.items()),
     ],
 )
-def test_prompts_have_the_form_and_order_of_others(style: str, name: str, text: str) -> None:
-    row: Any = row_of(
+def test_prompts_have_the_form_and_order_of_others(style, name, text):
+    row = row_of(
         MediaQuestion("1", [Part("audio", b"x"), "Which?"], ["lute", "harp"], 1), lambda _: ABSENT
     )
     shown = ShownOptions(row["options"], row["answer"])
@@ -713,8 +706,8 @@ def test_prompts_have_the_form_and_order_of_others(style: str, name: str, text: 
     assert (audio.type, asked.text) == ("audio", text)
 
 
-def test_questions_on_one_clip_share_a_cluster_and_the_same_question_its_content() -> None:
-    def checksums(name: str, clip: bytes, text: str = "Which?") -> dict[str, str]:
+def test_questions_on_one_clip_share_a_cluster_and_the_same_question_its_content():
+    def checksums(name, clip, text="Which?"):
         question = MediaQuestion(name, [Part("audio", clip), text], ["lute", "harp"], 1)
         return _checksums(row_of(question, lambda _: clip))
 
@@ -726,7 +719,7 @@ def test_questions_on_one_clip_share_a_cluster_and_the_same_question_its_content
     assert "cluster" not in checksums("4", ABSENT)
 
 
-def test_groups_of_questions_have_a_table(tmp_path: Path) -> None:
+def test_groups_of_questions_have_a_table(tmp_path):
     """MuChoMusic's tags of knowledge and reasoning, of which a question may have several."""
     tags = ["['instrumentation']", "['instrumentation', 'harmony']", ""]
     lines = [
@@ -763,7 +756,7 @@ def test_groups_of_questions_have_a_table(tmp_path: Path) -> None:
     source = write(tmp_path / "source", {"muchomusic.csv": text.getvalue().encode(), **clips})
     task = muchomusic.listening(dataset=str(source))
 
-    def reply(messages: Any, _: Any) -> str:
+    def reply(messages, _):
         right = next(line[0] for line in messages[-1].text.splitlines() if line.endswith("Bongo"))
         return f"Final Answer: {right if 'Which 0?' in messages[-1].text else 'E'}"
 
@@ -783,7 +776,7 @@ def test_groups_of_questions_have_a_table(tmp_path: Path) -> None:
     }
 
 
-def test_each_copy_of_the_right_option_is_right(tmp_path: Path) -> None:
+def test_each_copy_of_the_right_option_is_right(tmp_path):
     record = rul_record(1, correct_answer="Banjo", distractors=["Fiddle", "banjo", "Lute", "Harp"])
     files = {
         "RUL-MuchoMusic.json": json.dumps({"1": record, "2": rul_record(2)}).encode(),
@@ -792,7 +785,7 @@ def test_each_copy_of_the_right_option_is_right(tmp_path: Path) -> None:
     }
     task = rul_muchomusic.muchomusic(dataset=str(write(tmp_path / "rul", files)))
 
-    def reply(messages: Any, _: Any) -> str:
+    def reply(messages, _):
         return "Final Answer: " + next(
             line[0] for line in messages[-1].text.splitlines() if line.endswith("banjo")
         )
@@ -804,7 +797,7 @@ def test_each_copy_of_the_right_option_is_right(tmp_path: Path) -> None:
 # --- questions made here ---
 
 
-def test_clips_made_here_are_the_default_and_no_option_is_likelier(tmp_path: Path) -> None:
+def test_clips_made_here_are_the_default_and_no_option_is_likelier(tmp_path):
     origin = describe_dataset("generated", benchmark=mmau.BENCHMARK)
     rows = load_split("generated", "music", "test", benchmark=mmau.BENCHMARK).to_list()
     assert Counter(row["theme"] for row in rows) == dict.fromkeys(

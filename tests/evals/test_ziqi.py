@@ -4,12 +4,10 @@ copy) as published.
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from inspect_ai import score
-from inspect_ai.dataset import Sample
-from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.log import read_eval_log
 from scipy.stats import binom
 
 from music_evals.datasets_builders.ziqi.dataset import write
@@ -19,7 +17,7 @@ from music_evals.evals.ziqi import comprehension, generation, sample_id
 from music_evals.reports.records import read_records
 from music_evals.scorers.lettered_choice import lettered_choice
 from tests.harness import metrics, run, run_scripted, samples
-from tests.ziqi_source import Fields, write_source
+from tests.ziqi_source import write_source
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "ziqi"
 needs_published = pytest.mark.skipif(
@@ -29,10 +27,10 @@ needs_published = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+def small(tmp_path_factory):
     """A dataset in the published layout, twelve questions a theme, one of them twice."""
 
-    def edit(split: str, theme: str, rows: list[Fields]) -> None:
+    def edit(split, theme, rows):
         if (split, theme) == ("test", "popular_music"):
             rows[5][1:6] = rows[1][1:6]
 
@@ -43,31 +41,29 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(folder / "ziqi")
 
 
-def figures(log: EvalLog) -> dict[str, float]:
+def figures(log):
     return metrics(log)["lettered_choice"]
 
 
-def groups(log: EvalLog, column: str) -> dict[str, float]:
+def groups(log, column):
     """The score of each group of questions."""
     scores = read_records(log.location).scores
     found = scores[scores["group"].str.startswith(f"{column}=")]
     return dict(zip(found["group"].str.removeprefix(f"{column}="), found["value"], strict=True))
 
 
-def letters(log: EvalLog) -> list[str | None]:
+def letters(log):
     return [(sample.scores or {})["lettered_choice"].answer for sample in samples(log)]
 
 
-def prompt_of(sample: Sample) -> str:
+def prompt_of(sample):
     return "".join(message.text for message in sample.input if not isinstance(message, str))
 
 
 @pytest.mark.parametrize(
     ("language", "shots", "protocol"), [("zh", "zero", "paper"), ("en", "five", "strict")]
 )
-def test_a_letter_earns_its_share_of_the_keys(
-    tmp_path: Path, language: Any, shots: Any, protocol: Any
-) -> None:
+def test_a_letter_earns_its_share_of_the_keys(tmp_path, language, shots, protocol):
     task = comprehension(language=language, shots=shots, protocol=protocol)
     keys = [str(sample.target) for sample in task.dataset][:24]
     log = run_scripted(task, tmp_path, lambda *_: "[[答案：B]]", limit=24)
@@ -80,7 +76,7 @@ def test_a_letter_earns_its_share_of_the_keys(
     assert log.eval.metadata["is_ziqi_eval"] is False
 
 
-def test_continuations_run(tmp_path: Path) -> None:
+def test_continuations_run(tmp_path):
     task = generation(language="en", shots="five")
     assert prompt_of(task.dataset[0]).count("\nK:") == 6  # five examples and the question
     assert prompt_of(task.dataset[0]).isascii()
@@ -91,7 +87,7 @@ def test_continuations_run(tmp_path: Path) -> None:
     assert low <= 40 * found["accuracy"] <= high
 
 
-def test_what_a_prompt_holds(small: str) -> None:
+def test_what_a_prompt_holds(small):
     task = comprehension(dataset=small, shots="five")
     first = next(sample for sample in task.dataset if sample.id == "0000-composition_theory")
     assert first.choices == [f"作曲理论test0{letter}" for letter in "ABCD"]
@@ -112,7 +108,7 @@ def test_what_a_prompt_holds(small: str) -> None:
     assert told["is_ziqi_eval"] is True
 
 
-def test_records_hold_the_score_of_each_theme(small: str, tmp_path: Path) -> None:
+def test_records_hold_the_score_of_each_theme(small, tmp_path):
     (log,) = run(comprehension(dataset=small), tmp_path, model="baseline/chance")
     records = read_records(log.location)
     scores = records.scores[records.scores["source"] == "measured"]
@@ -123,9 +119,9 @@ def test_records_hold_the_score_of_each_theme(small: str, tmp_path: Path) -> Non
     assert (items["target"] == "A").mean() == 0.25
 
 
-def test_rotations_move_the_options_and_the_key(small: str, tmp_path: Path) -> None:
+def test_rotations_move_the_options_and_the_key(small, tmp_path):
     task = comprehension(dataset=small, rotations=4, themes=["女性音乐"])
-    asked: dict[str, list[Sample]] = {}
+    asked = {}
     for sample in task.dataset:
         asked.setdefault((sample.metadata or {})["question"], []).append(sample)
     assert len(asked) == 12
@@ -146,8 +142,8 @@ def test_rotations_move_the_options_and_the_key(small: str, tmp_path: Path) -> N
     assert {*letters(log)} == {"A"}
 
 
-def test_rotations_keep_what_speaks_of_other_options(tmp_path: Path) -> None:
-    def edit(split: str, theme: str, rows: list[Fields]) -> None:
+def test_rotations_keep_what_speaks_of_other_options(tmp_path):
+    def edit(split, theme, rows):
         if (split, theme) == ("test", "female_music"):
             rows[1][2:7] = ["Run", "M.C.", "Jay", "以上都对", "D"]
             rows[2][2:7] = ["Run", "M.C.", "Both A and B", "None of the above", "C"]
@@ -155,7 +151,7 @@ def test_rotations_keep_what_speaks_of_other_options(tmp_path: Path) -> None:
 
     write(build_published(write_source(tmp_path / "source", edit=edit)), tmp_path / "ziqi")
     task = comprehension(dataset=str(tmp_path / "ziqi"), rotations=4, themes="female music")
-    asked: dict[str, list[Sample]] = {}
+    asked = {}
     for sample in task.dataset:
         asked.setdefault((sample.metadata or {})["question"], []).append(sample)
     assert [len(some) for some in asked.values()] == [3, 4, 4]
@@ -173,7 +169,7 @@ def test_rotations_keep_what_speaks_of_other_options(tmp_path: Path) -> None:
     assert len(comprehension(dataset=str(tmp_path / "ziqi"), themes="female music").dataset) == 4
 
 
-def test_themes_and_the_human_subset(small: str) -> None:
+def test_themes_and_the_human_subset(small):
     assert len(comprehension(dataset=small, themes="popular music, 女性音乐").dataset) == 24
     assert len(comprehension(dataset=small, themes=["popular_music"]).dataset) == 12
     subset = comprehension(dataset=small, subset="human", themes="popular music").dataset
@@ -181,7 +177,7 @@ def test_themes_and_the_human_subset(small: str) -> None:
     assert len(subset) == 11
 
 
-def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
+def test_hostile_replies_are_scored(small, tmp_path):
     for reply in (
         "",
         "\0" * 1000,
@@ -196,7 +192,7 @@ def test_hostile_replies_are_scored(small: str, tmp_path: Path) -> None:
         assert figures(log)["answered"] == 0, reply[:20]
 
 
-def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path: Path) -> None:
+def test_a_log_can_be_scored_again_under_the_other_protocol(small, tmp_path):
     task = comprehension(dataset=small, themes="female music")
     log = run_scripted(task, tmp_path, lambda *_: "According to theory, the answer is B.")
     assert (samples(log)[0].scores or {})["lettered_choice"].answer == "B"
@@ -204,7 +200,7 @@ def test_a_log_can_be_scored_again_under_the_other_protocol(small: str, tmp_path
     assert (again.samples or [])[0].scores["lettered_choice"].answer == "A"  # type: ignore[index]
 
 
-def test_five_shots_need_five_rows_of_dev(tmp_path: Path) -> None:
+def test_five_shots_need_five_rows_of_dev(tmp_path):
     plan = build_published(write_source(tmp_path / "source"))
     plan.rows["comprehension"]["dev"].pop()  # type: ignore[attr-defined]
     write(plan, tmp_path / "ziqi")

@@ -5,7 +5,6 @@ import math
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,14 +19,14 @@ TEMPLATE = (
 
 
 @pytest.fixture(scope="module")
-def libraries() -> Any:
+def libraries():
     for name in ("transformers", "peft", "trl", "accelerate"):
         pytest.importorskip(name, reason="training needs the extra 'finetune'")
     return pytest.importorskip("torch", reason="training needs the extra 'finetune'")
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     scores = {
         split: [
@@ -55,13 +54,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "out"
 
 
-def messages(data: Path) -> list[list[dict[str, str]]]:
+def messages(data):
     lines = (data / "train.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line)["messages"] for line in lines]
 
 
 @pytest.fixture(scope="module")
-def model(libraries: Any, data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model(libraries, data, tmp_path_factory):
     from tokenizers import ByteLevelBPETokenizer, Tokenizer
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -88,9 +87,7 @@ def model(libraries: Any, data: Path, tmp_path_factory: pytest.TempPathFactory) 
     return folder
 
 
-def loss_of_answers(
-    libraries: Any, model: Path, conversations: list[list[dict[str, str]]]
-) -> float:
+def loss_of_answers(libraries, model, conversations):
     """The mean over the tokens of all answers, each with the mark of its end."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -114,8 +111,8 @@ def loss_of_answers(
 
 @pytest.mark.slow
 def test_the_script_trains_on_exported_data_by_the_settings_of_the_paper(
-    libraries: Any, model: Path, data: Path, tmp_path: Path
-) -> None:
+    libraries, model, data, tmp_path
+):
     out = tmp_path / "adapter"
     done = subprocess.run(
         [sys.executable, SCRIPT, model, data, out], capture_output=True, text=True

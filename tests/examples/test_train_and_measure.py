@@ -24,7 +24,7 @@ TEMPLATE = (
 
 
 @pytest.fixture(scope="module")
-def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny_model(tmp_path_factory):
     """A random Llama of some 100,000 parameters, with a tokenizer of bytes."""
     for name in ("torch", "transformers", "trl", "accelerate"):
         pytest.importorskip(name, reason="training needs the extra 'finetune'")
@@ -50,9 +50,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-def test_it_learns_replies_that_are_right_and_measures_each_checkpoint(
-    tiny_model: Path, tmp_path: Path
-) -> None:
+def test_it_learns_replies_that_are_right_and_measures_each_checkpoint(tiny_model, tmp_path):
     commands = tmp_path / "bin"
     commands.mkdir()
     (commands / "music-evals").write_text(COMMAND, encoding="utf-8")

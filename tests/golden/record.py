@@ -13,16 +13,14 @@ import re
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
 from contextlib import chdir
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
 
 import pyarrow.parquet as pq
-from inspect_ai import Task, score
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
+from inspect_ai import score
+from inspect_ai.log import read_eval_log, write_eval_log
 from inspect_ai.model import (
     ChatMessageUser,
     ContentAudio,
@@ -40,11 +38,11 @@ from tests import garbled  # noqa: F401 - registers a model
 from tests.abc_eval_dataset import write_files
 from tests.golden import replies
 
-HERE: Final = Path(__file__).parent
-PUBLISHED: Final = HERE.parents[2] / "shared" / "data"
-FULL: Final = os.environ.get("GOLDEN") == "full"
+HERE = Path(__file__).parent
+PUBLISHED = HERE.parents[2] / "shared" / "data"
+FULL = os.environ.get("GOLDEN") == "full"
 
-BUILDS: Final[Mapping[str, tuple[str, ...]]] = {
+BUILDS = {
     "muse": ("muse",),
     "muse recordings": ("muse", "--source", str(PUBLISHED / "muse"), "--allow-partial"),
     "muse_ten": ("muse_ten",),
@@ -54,7 +52,7 @@ BUILDS: Final[Mapping[str, tuple[str, ...]]] = {
     "lilybench of eight pieces": (),
     "abc_eval of made files": ("abc_eval", "--source"),
 }
-COSTLY: Final[Mapping[str, tuple[str, ...]]] = {
+COSTLY = {
     "msu": ("msu",),
     "lilybench": ("lilybench",),
     "lilybench of Mutopia": ("lilybench", "--source", str(PUBLISHED / "mutopia")),
@@ -62,7 +60,7 @@ COSTLY: Final[Mapping[str, tuple[str, ...]]] = {
     "abc_eval": ("abc_eval",),
 }
 """What `music-evals build` is called with; the costly ones only with ``GOLDEN=full``."""
-ASKED: Final = (
+ASKED = (
     "muse",
     "muse recordings",
     "muse_ten",
@@ -72,7 +70,7 @@ ASKED: Final = (
 )
 """Datasets that the prompts are taken from; the others are in the folder `data`."""
 
-BENCHMARKS: Final = (
+BENCHMARKS = (
     "muse",
     "muse_ten",
     "ziqi",
@@ -81,14 +79,14 @@ BENCHMARKS: Final = (
     "lilybench_generation",
     "abc_eval",
 )
-SAMPLES: Final = 3  # prompts of each condition
-SHOWN: Final = 600  # characters of a long text's beginning and of its end
+SAMPLES = 3  # prompts of each condition
+SHOWN = 600  # characters of a long text's beginning and of its end
 
 
 # --- datasets ---
 
 
-def run(*arguments: str | Path) -> str:
+def run(*arguments):
     result = CliRunner(env={"COLUMNS": "200"}).invoke(
         app, [str(one) for one in arguments], catch_exceptions=False
     )
@@ -97,11 +95,11 @@ def run(*arguments: str | Path) -> str:
     return result.output
 
 
-def can_build(name: str) -> bool:
+def can_build(name):
     return str(PUBLISHED) not in " ".join({**BUILDS, **COSTLY}[name]) or PUBLISHED.is_dir()
 
 
-def build(name: str, out: Path) -> Path:
+def build(name, out):
     arguments = {**BUILDS, **COSTLY}[name]
     if arguments[-1:] == ("--source",):
         run("build", *arguments, write_files(out.with_name("files")), "--out", out)
@@ -116,7 +114,7 @@ def build(name: str, out: Path) -> Path:
     return out
 
 
-def dataset_record(folder: Path) -> dict[str, Any]:
+def dataset_record(folder):
     """Checksums of a dataset's rows, and what its provenance says that does not depend on the
     machine.
     """
@@ -140,7 +138,7 @@ def dataset_record(folder: Path) -> dict[str, Any]:
     }
 
 
-def _rows(path: Path) -> str:
+def _rows(path):
     file = pq.ParquetFile(path)
     digest = hashlib.sha256(
         json.dumps({field.name: str(field.type) for field in file.schema_arrow}).encode()
@@ -152,26 +150,25 @@ def _rows(path: Path) -> str:
     return f"{file.metadata.num_rows} rows, {digest.hexdigest()}"
 
 
-def _sha256(data: bytes) -> str:
+def _sha256(data):
     return hashlib.sha256(data).hexdigest()
 
 
 # --- prompts ---
 
 
-def task_named(benchmark: str, name: str) -> Callable[..., Task]:
-    made: Callable[..., Task] = getattr(import_module(f"music_evals.evals.{benchmark}"), name)
-    return made
+def task_named(benchmark, name):
+    return getattr(import_module(f"music_evals.evals.{benchmark}"), name)
 
 
-def values(given: Iterable[str]) -> dict[str, Any]:
+def values(given):
     """Parameters from words such as ``shots=few``."""
     pairs = (word.split("=", 1) for word in given)
     plain = re.compile(r"\d+(\.\d+)?|True|False")
     return {name: ast.literal_eval(text) if plain.fullmatch(text) else text for name, text in pairs}
 
 
-def task_of(benchmark: str, condition: str, folders: Mapping[str, Path]) -> Task | None:
+def task_of(benchmark, condition, folders):
     """The task of a condition such as ``syncopation shots=few, muse recordings``; None without that
     dataset.
     """
@@ -185,13 +182,11 @@ def task_of(benchmark: str, condition: str, folders: Mapping[str, Path]) -> Task
     )
 
 
-def prompts_record(
-    benchmark: str, conditions: Iterable[str], folders: Mapping[str, Path]
-) -> dict[str, Any]:
+def prompts_record(benchmark, conditions, folders):
     """Condition → its first prompts as roles and short checksums; checksum → text."""
-    texts: dict[str, list[str]] = {}
+    texts = {}
 
-    def part(content: Any) -> str:
+    def part(content):
         if isinstance(content, ContentText):
             key = _sha256(content.text.encode())[:10]
             if "published" not in condition:  # questions of others are not ours to hand on
@@ -201,7 +196,7 @@ def prompts_record(
         assert isinstance(content, ContentAudio | ContentImage)
         return f"{content.type} {_sha256(data.encode())[:10]}"
 
-    prompts: dict[str, list[str]] = {}
+    prompts = {}
     for condition in conditions:
         task = task_of(benchmark, condition, folders)
         if task is None:
@@ -225,7 +220,7 @@ def prompts_record(
     return {"prompts": prompts, "texts": dict(sorted(texts.items()))}
 
 
-def _shortened(text: str) -> str:
+def _shortened(text):
     left_out = len(text) - 2 * SHOWN
     return (
         text if left_out <= 100 else f"{text[:SHOWN]}\n… {left_out} characters …\n{text[-SHOWN:]}"
@@ -235,7 +230,7 @@ def _shortened(text: str) -> str:
 # --- logs and reports ---
 
 
-def make_logs(out: Path) -> None:
+def make_logs(out):
     """Run what `runs.toml` lists, on the data in this folder or the default one, and write the
     logs, cut short.
     """
@@ -248,9 +243,7 @@ def make_logs(out: Path) -> None:
             number += 1
             name, model, *words = line.split()
             params = {"dataset": data, **values(words)}
-            options: dict[str, Any] = {
-                key: params.pop(key) for key in ("epochs", "limit") if key in params
-            }
+            options = {key: params.pop(key) for key in ("epochs", "limit") if key in params}
             provider, rate = "baseline", {}
             if "error_rate" in params:
                 provider, rate = "garbled", {"error_rate": params.pop("error_rate")}
@@ -270,7 +263,7 @@ def make_logs(out: Path) -> None:
                 write_eval_log(log, str(out / f"{number:02}-{name}-{model}.eval"))
 
 
-def cut(log: EvalLog) -> None:
+def cut(log):
     """Leave out what no report and no scorer reads: events, sounds and pictures, long prompts."""
     for sample in log.samples or []:
         sample.events, sample.attachments = [], {}
@@ -281,7 +274,7 @@ def cut(log: EvalLog) -> None:
             score_.explanation = None
 
 
-def scored_again(path: Path) -> tuple[EvalLog, EvalLog]:
+def scored_again(path):
     """A log, and the same scored anew by the scorers that it names."""
     log = read_eval_log(str(path), resolve_attachments=True)
     with chdir(HERE):  # the logs name their data by relative paths
@@ -292,14 +285,14 @@ def scored_again(path: Path) -> tuple[EvalLog, EvalLog]:
         return log, score(log, scorers, action="overwrite", display="none")
 
 
-def sample_values(log: EvalLog) -> list[str]:
+def sample_values(log):
     """The values of all scores, as text, so that a missing one equals itself."""
     return [
         str(one.value) for sample in log.samples or [] for one in (sample.scores or {}).values()
     ]
 
 
-def figures(log: EvalLog) -> dict[str, dict[str, str]]:
+def figures(log):
     """Scorer → metric → value; as text, so that what is not defined equals itself."""
     scores = log.results.scores if log.results else []
     return {
@@ -308,7 +301,7 @@ def figures(log: EvalLog) -> dict[str, dict[str, str]]:
     }
 
 
-def tables(out: Path) -> dict[str, str]:
+def tables(out):
     """The CSV files of a report, by name; where a log lies does not count."""
     run("report", HERE / "logs", "--out", out)
     here = str(HERE.resolve())
@@ -321,16 +314,16 @@ def tables(out: Path) -> dict[str, str]:
 # --- the record on disk ---
 
 
-def recorded(name: str) -> Any:
+def recorded(name):
     return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def write(name: str, content: Any, depth: int = 4) -> None:
+def write(name, content, depth=4):
     """Write a record as JSON, with a line of its own for what lies at most so deep."""
     (HERE / f"{name}.json").write_text(_lines(content, depth) + "\n", encoding="utf-8")
 
 
-def _lines(content: Any, depth: int, indent: str = "\n ") -> str:
+def _lines(content, depth, indent="\n "):
     if not depth or not content or not isinstance(content, dict | list):
         return json.dumps(content, ensure_ascii=False)
     if isinstance(content, list):
@@ -347,11 +340,11 @@ def _lines(content: Any, depth: int, indent: str = "\n ") -> str:
     return "{" + ",".join(entries) + indent[:-1] + "}"
 
 
-def main(wanted: list[str]) -> None:
+def main(wanted):
     with tempfile.TemporaryDirectory() as cache:
         os.environ["MUSIC_EVALS_CACHE"] = cache
         names = [name for name in (*BUILDS, *(COSTLY if FULL else ())) if can_build(name)]
-        folders: dict[str, Path] = {}
+        folders = {}
         if {"datasets", "prompts"} & set(wanted):
             folders = {name: build(name, Path(cache) / "made" / name) for name in names}
         if "datasets" in wanted:

@@ -3,28 +3,22 @@
 import asyncio
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
-from typing import Any, Final
 
 from inspect_ai.model import (
-    ChatMessage,
     ChatMessageUser,
-    GenerateConfig,
     ModelAPI,
     ModelName,
     ModelOutput,
     modelapi,
 )
-from inspect_ai.scorer import Scorer, Target
+from inspect_ai.scorer import Target
 from inspect_ai.solver import TaskState
-from inspect_ai.tool import ToolChoice, ToolInfo
 
-QUALITIES: Final = ["Major", "Minor", "Dominant", "Diminished"]
-SAME: Final = ["Yes, these are the same melody.", "No, these are not the same melody."]
-SCALES: Final = ["A大调", "B大调", "B小调", "D大调"]
-OPEN: Final = (
+QUALITIES = ["Major", "Minor", "Dominant", "Diminished"]
+SAME = ["Yes, these are the same melody.", "No, these are not the same melody."]
+SCALES = ["A大调", "B大调", "B小调", "D大调"]
+OPEN = (
     *(("key", "G minor"), ("metre", "4/4"), ("pitch", "F#4"), ("yes_no", "Yes"), ("number", "12")),
     *(
         ("duration", "dotted crotchet"),
@@ -41,19 +35,19 @@ OPEN: Final = (
     ("text", "Stepwise motion"),
 )
 """Types of answers and references."""
-LEVELS: Final = [
+LEVELS = [
     ("key", "G minor", 1),
     ("text", "Stepwise motion", 1),
     ("metre", "4/4", 2),
     ("yes_no", "No", 3),
 ]
-RIGHT: Final = {
+RIGHT = {
     "measure_count": "12",
     "option_index": "2",
     "measure_order": "2031",
     "wrong_measures": "4 7",
 }
-DECIDED: Final[Mapping[str, Sequence[tuple[str | None, str | None]]]] = {
+DECIDED = {
     "no attempt": (),
     "right at once": ((None, "B"),),
     "wrong at once": ((None, "C"),),
@@ -77,11 +71,11 @@ class StubJudge(ModelAPI):
 
     async def generate(
         self,
-        input: list[ChatMessage],  # noqa: A002
-        tools: list[ToolInfo],
-        tool_choice: ToolChoice,
-        config: GenerateConfig,
-    ) -> ModelOutput:
+        input,  # noqa: A002
+        tools,
+        tool_choice,
+        config,
+    ):
         said = self.model_name
         if said == "first":
             places = [
@@ -92,19 +86,16 @@ class StubJudge(ModelAPI):
         return ModelOutput.from_content(self.model_name, said)
 
 
-def scorer_named(name: str, *arguments: Any, **options: Any) -> Scorer:
+def scorer_named(name, *arguments, **options):
     """Make a scorer, in whatever module it stands."""
     for benchmark in ("muse", "ziqi", "msu", "lilybench", "lilybench_generation"):
         import_module(f"music_evals.evals.{benchmark}")
     ours = [module for place, module in sys.modules.items() if place.startswith("music_evals.")]
     make = next(vars(module)[name] for module in ours if callable(vars(module).get(name)))
-    scorer: Scorer = make(*arguments, **options)
-    return scorer
+    return make(*arguments, **options)
 
 
-def scores_record(
-    pieces: Path, recorded: Mapping[str, Sequence[Sequence[Any]]]
-) -> dict[str, list[Any]]:
+def scores_record(pieces, recorded):
     """Scorer and case → replies of an earlier record, with value, answer and metadata."""
     return {
         name: [[reply, *_scored(scorer, reply, right, state)] for reply, *_ in recorded[name]]
@@ -112,7 +103,7 @@ def scores_record(
     }
 
 
-def _cases(pieces: Path) -> Iterator[tuple[str, Scorer, str, dict[str, Any]]]:
+def _cases(pieces):
     """Name, scorer, right answer, and the rest of the sample."""
     letters, sentences = {"metadata": {"options": QUALITIES}}, {"metadata": {"options": SAME}}
     yield "final_answer, letters", scorer_named("final_answer"), "B", letters
@@ -160,7 +151,7 @@ def _cases(pieces: Path) -> Iterator[tuple[str, Scorer, str, dict[str, Any]]]:
         yield f"judged by {', '.join(judges)}", scorer_named("judged", judges), "", _asked(LEVELS)
 
 
-def _asked(questions: Sequence[tuple[str, str, int]]) -> dict[str, Any]:
+def _asked(questions):
     rows = [
         {
             "id": f"q{number}",
@@ -175,7 +166,7 @@ def _asked(questions: Sequence[tuple[str, str, int]]) -> dict[str, Any]:
     return {"metadata": {"questions": rows, "score_id": "score"}}
 
 
-def _scored(scorer: Scorer, reply: str, right: str, sample: dict[str, Any]) -> list[Any]:
+def _scored(scorer, reply, right, sample):
     model = ModelName("stub/model")
     output = ModelOutput.from_content("stub/model", reply)
     user = ChatMessageUser(content="?")

@@ -3,7 +3,6 @@ intended change.
 """
 
 import re
-from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
@@ -21,14 +20,14 @@ SLOW = ("ziqi published", *record.COSTLY)
 
 
 @pytest.fixture(scope="module")
-def folders(no_audits: None, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def folders(no_audits, tmp_path_factory):
     """Where each dataset is once it was built."""
     out = tmp_path_factory.mktemp("built")
     names = [name for name in record.BUILDS if record.FULL or name not in SLOW]
     return {name: out / name for name in names if record.can_build(name)}
 
 
-def built(name: str, folders: dict[str, Path]) -> Path:
+def built(name, folders):
     if name in CACHED:
         return describe_dataset(GENERATED, benchmark=dataset_module(name).BENCHMARK).folder
     if not folders[name].exists():
@@ -40,7 +39,7 @@ def built(name: str, folders: dict[str, Path]) -> Path:
 
 
 @pytest.mark.parametrize("name", [*record.BUILDS, *record.COSTLY])
-def test_rows(name: str, folders: dict[str, Path], tmp_path: Path) -> None:
+def test_rows(name, folders, tmp_path):
     if name in SLOW and not record.FULL:
         pytest.skip("takes long: only with GOLDEN=full")
     if not record.can_build(name):
@@ -50,7 +49,7 @@ def test_rows(name: str, folders: dict[str, Path], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("benchmark", record.BENCHMARKS)
-def test_prompts(benchmark: str, folders: dict[str, Path]) -> None:
+def test_prompts(benchmark, folders):
     expected = record.recorded(f"prompts/{benchmark}")
     needed = {
         name: built(name, folders) for name in folders if name in record.ASKED and benchmark in name
@@ -65,7 +64,7 @@ def test_prompts(benchmark: str, folders: dict[str, Path]) -> None:
         )
 
 
-def test_scores() -> None:
+def test_scores():
     expected = record.recorded("scores")
     found = replies.scores_record(record.HERE / "data" / "generation", expected)
     assert list(found) == list(expected)
@@ -75,7 +74,7 @@ def test_scores() -> None:
             assert [reply, value, answer, known] == before, case
 
 
-def test_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_report(tmp_path, monkeypatch):
     # Drawing takes most of the time, and tests/reports looks at figures.
     monkeypatch.setattr(Figure, "savefig", lambda _, out, **__: out.write("<svg/>"))
     found = record.tables(tmp_path / "report")
@@ -85,7 +84,7 @@ def test_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
 
-def shortened(text: str) -> str:
+def shortened(text):
     """A text with ten digits of each number: the last ones depend on the processor."""
     return re.sub(r"-?\d+\.\d{6,}(e-\d+)?", lambda number: f"{float(number[0]):.10g}", text)
 
@@ -94,7 +93,7 @@ LOGS = sorted((record.HERE / "logs").glob("*.eval"))
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.stem)
-def test_scored_again(path: Path) -> None:
+def test_scored_again(path):
     old, new = record.scored_again(path)
     assert new.results is not None
     assert sum(len(score.metrics) for score in new.results.scores) <= 16

@@ -13,7 +13,7 @@ from scipy.stats import kendalltau
 
 Floats = NDArray[np.float64]
 # Spread of ability between models and between ladders; items of a level.
-SETTINGS: dict[str, tuple[float, float, int]] = {
+SETTINGS = {
     "one ability": (1.0, 0.0, 40),
     "an ability for each ladder": (1.0, 0.5, 40),
     "models alike": (0.3, 0.0, 40),
@@ -27,13 +27,13 @@ ABILITIES = np.linspace(-5, 5, 201)
 _PRIOR = 2.0  # standard deviation
 
 
-def probability(ability: Floats, difficulty: Floats, discrimination: Floats | float) -> Floats:
+def probability(ability, difficulty, discrimination):
     """The probability of a right answer: abilities … × ladders, difficulties ladders × levels."""
     right = 1 / (1 + np.exp(-discrimination * (ability[..., None] - difficulty)))
     return CHANCE + (1 - CHANCE) * right
 
 
-def exam(right: Floats, others: Floats, items: int) -> Floats:
+def exam(right, others, items):
     """The mean over ladders of each model's ability; shares of right answers, models × ladders ×
     levels.
     """
@@ -48,13 +48,13 @@ def exam(right: Floats, others: Floats, items: int) -> Floats:
     return np.asarray(((weights * grid).sum(axis=1) / weights.sum(axis=1)).mean(axis=1))
 
 
-def compare(seed: int, spread: float, by_ladder: float, items: int) -> list[float]:
+def compare(seed, spread, by_ladder, items):
     """Kendall's tau between the models' abilities and their plain mean, and their exam."""
     rng = np.random.default_rng(seed)
     difficulty = LEVELS + rng.normal(0, 0.4, (len(CHANCE), len(LEVELS)))
     discrimination = np.exp(rng.normal(0, 0.3, difficulty.shape))
 
-    def shares(ability: Floats) -> Floats:
+    def shares(ability):
         by_ladders = ability[:, None] + rng.normal(0, by_ladder, (len(ability), len(CHANCE)))
         chances = probability(by_ladders, difficulty, discrimination)
         return np.asarray(rng.binomial(items, chances) / items)
@@ -65,7 +65,7 @@ def compare(seed: int, spread: float, by_ladder: float, items: int) -> list[floa
     return [float(kendalltau(score, ability).statistic) for score in scores]
 
 
-def main() -> None:
+def main():
     """Print the mean tau of both, and their difference with its 95% interval."""
     for name, setting in SETTINGS.items():
         taus = np.array([compare(seed, *setting) for seed in range(DRAWS)])

@@ -8,19 +8,16 @@ counts bar checks in the place of durations.
 import random
 import re
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from itertools import chain, combinations
 from statistics import fmean
-from typing import Any
 
 from scipy.stats import kendalltau
 
 from music_evals.datasets_builders.dataset_io import GENERATED, load_split
 from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
-from music_evals.datasets_builders.lilybench.rows import TaskRow
 from music_evals.datasets_builders.lilybench.strict.errors import find_errors
 from music_evals.scorers.metrics.measures import measure_f1
 from music_evals.scorers.readers.written import measures_of
@@ -51,12 +48,12 @@ class Solver:
     accidentals: bool = True
     durations: bool = True
 
-    def measures(self, score: str, draw: random.Random) -> list[tuple[str, str]]:
+    def measures(self, score, draw):
         """Key and metre of each measure of the first staff, as the solver reads them."""
         staff = score[: self.window].split("\\new Staff")[1]
         key = metre = ""
         length = Fraction(0)
-        read: list[tuple[str, str]] = []
+        read = []
         for new_key, new_metre, value, dots in _WORD.findall(staff):
             key = new_key or key
             metre = new_metre or metre
@@ -69,7 +66,7 @@ class Solver:
             read = read[: staff.count("|")]
         return [sign for sign in read if draw.random() >= self.slips]
 
-    def answer(self, row: TaskRow, draw: random.Random) -> str:
+    def answer(self, row, draw):
         """Answer from the score, the options and the number of the measure in the question."""
         if row["kind"].endswith("_at"):
             number = int(row["id"].rpartition(".m")[2])
@@ -81,7 +78,7 @@ class Solver:
             return str(len(self.measures(row["score"], draw)))
         return self.errors(row["score"], draw)
 
-    def errors(self, score: str, draw: random.Random) -> str:
+    def errors(self, score, draw):
         """The measures with errors, of the complete lines of the staves that the solver sees."""
         shown = score[: self.window].rpartition("\n")[0] + "\n"
         parts = shown.split("  \\new Staff")
@@ -114,12 +111,12 @@ SOLVERS = (
 """From the strongest to the weakest, as intended."""
 
 
-def compare(score: str) -> str:
+def compare(score):
     """The measures that differ by one word from another measure in whatever key, and from none by
     none; without knowledge of metre, key or intervals.
     """
     columns = measures_by_number(score)
-    near: Counter[int] = Counter()
+    near = Counter()
     equal = set()
     for (one, first), (other, second) in combinations(enumerate(columns, 1), 2):
         if [*map(len, first)] == [*map(len, second)] and sum(map(len, first)) >= 5:
@@ -131,13 +128,13 @@ def compare(score: str) -> str:
     return " ".join(map(str, sorted(near.keys() - equal))) or "none"
 
 
-def measures_by_number(score: str) -> list[tuple[list[tuple[int | None, int, str]], ...]]:
+def measures_by_number(score):
     """Of each measure and staff the words: step from C, accidental beyond the key signature, and
     duration.
     """
     staves = []
     for staff in score.split("\\new Staff")[1:]:
-        signature: dict[str, int] = {}
+        signature = {}
         bars = []
         for bar in staff.split("|")[:-1]:
             for tonic in re.findall(r"\\key (\S+)", bar):
@@ -154,7 +151,7 @@ def measures_by_number(score: str) -> list[tuple[list[tuple[int | None, int, str
     return [*zip(*staves, strict=True)]
 
 
-def differences(first: Sequence[Any], second: Sequence[Any]) -> int:
+def differences(first, second):
     """In how many words two measures of a staff differ, moved by the commonest distance."""
     distances = [one[0] - other[0] for one, other in zip(first, second, strict=True)]
     moved = max(distances, key=distances.count, default=0)
@@ -164,7 +161,7 @@ def differences(first: Sequence[Any], second: Sequence[Any]) -> int:
     )
 
 
-def score_of(solver: Solver, rows: Sequence[TaskRow], seed: int) -> float:
+def score_of(solver, rows, seed):
     """The mean score: exact answers, or F1 on scores with errors."""
     values = []
     for row in rows:
@@ -178,7 +175,7 @@ def score_of(solver: Solver, rows: Sequence[TaskRow], seed: int) -> float:
     return fmean(values)
 
 
-def main() -> None:
+def main():
     """Print a table per task: scores by level, the level below 50%, and Kendall's tau by level."""
     for level in LEVELS:
         spec = replace(BENCHMARK, level=level)
@@ -189,7 +186,7 @@ def main() -> None:
             f"level {level}: comparing measures, F1 {fmean(measure_f1(*pair) for pair in pairs):.2f}"
         )
     for task in BENCHMARK.leveled:
-        table: dict[str, list[list[float]]] = {}
+        table = {}
         for level in LEVELS:
             spec = replace(BENCHMARK, level=level)
             rows = load_split(GENERATED, task, "strict", benchmark=spec).to_list()

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pyarrow.parquet as pq
 from scipy.stats import kendalltau
@@ -24,14 +23,14 @@ _START = re.compile(r"after (measure \d+)")
 _LINE = re.compile(r"^(.*)% ?(\d+)$", re.MULTILINE)
 
 
-def _without_steps(text: str, place: str) -> str:
+def _without_steps(text, place):
     return _STEP.sub("", text).replace(TARGET, place)
 
 
-def noisy(rate: float) -> Solver:
+def noisy(rate):
     """Confuse the measure with another one, once per sentence and fact with this probability."""
 
-    def solve(abc: str, text: str, kind: str) -> str:
+    def solve(abc, text, kind):
         rng = Random(f"{rate}{text}")
         chances = len(_STEP.findall(text)) + 1
         if rng.random() < (1 - rate) ** chances:
@@ -43,11 +42,11 @@ def noisy(rate: float) -> Solver:
     return solve
 
 
-def comparing(most: int) -> Solver:
+def comparing(most):
     """Compare no more than the first measures of each sentence."""
 
-    def solve(abc: str, text: str, kind: str) -> str:
-        def shorter(match: re.Match[str]) -> str:
+    def solve(abc, text, kind):
+        def shorter(match):
             return f"Among the {min(int(match[1]), most)} measures"
 
         return answer(abc, re.sub(r"Among the (\d+) measures", shorter, text), kind)
@@ -55,10 +54,10 @@ def comparing(most: int) -> Solver:
     return solve
 
 
-def seeing(most: int) -> Solver:
+def seeing(most):
     """See the first measures of the score alone."""
 
-    def solve(abc: str, text: str, kind: str) -> str:
+    def solve(abc, text, kind):
         lines = abc.splitlines()
         kept = [line for line in lines if not (m := _LINE.match(line)) or int(m[2]) <= most]
         return answer("\n".join(kept), text, kind)
@@ -66,18 +65,18 @@ def seeing(most: int) -> Solver:
     return solve
 
 
-def without_accidentals(abc: str, text: str, kind: str) -> str:
+def without_accidentals(abc, text, kind):
     """Read no accidentals."""
     return answer(_LINE.sub(lambda m: re.sub(r"[_^=]+(?=[A-Ga-g])", "", m[0]), abc), text, kind)
 
 
-def one_staff(abc: str, text: str, kind: str) -> str:
+def one_staff(abc, text, kind):
     """Look at the uppermost staff, whatever part is named."""
     part = r"the part “[^”]*”|staff \d+ from the top"
     return answer(abc, re.sub(part, "staff 1 from the top", text), kind)
 
 
-def last_step(abc: str, text: str, kind: str) -> str:
+def last_step(abc, text, kind):
     """Follow the last sentence alone, from the measure that the first one names."""
     steps = _STEP.findall(text)
     if len(steps) < 2:
@@ -87,13 +86,13 @@ def last_step(abc: str, text: str, kind: str) -> str:
     return answer(abc, text.replace("".join(steps), steps[-1].replace("it,", f"{start[1]},")), kind)
 
 
-def no_step(abc: str, text: str, kind: str) -> str:
+def no_step(abc, text, kind):
     """Take the measure that the question names for the one that it asks for."""
     start = _START.search(text)
     return answer(abc, _without_steps(text, start[1]) if start else text, kind)
 
 
-SOLVERS: dict[str, Solver] = {
+SOLVERS = {
     "reader": noisy(0),
     "noise 3%": noisy(0.03),
     "noise 7%": noisy(0.07),
@@ -110,14 +109,14 @@ SOLVERS: dict[str, Solver] = {
 """Name → solver, roughly from the best to the worst."""
 
 
-def rows(folder: Path, config: str) -> list[Any]:
+def rows(folder, config):
     """Rows of all splits."""
     files = sorted(folder.glob(f"{config}/*.parquet"))
     columns = ["score_id", "abc"] if config == "scores" else None
     return [row for file in files for row in pq.read_table(file, columns=columns).to_pylist()]
 
 
-def shares(folder: Path) -> dict[str, float]:
+def shares(folder):
     """The share of questions of a dataset that each solver answers."""
     scores = {row["score_id"]: row["abc"] for row in rows(folder, "scores")}
     questions = rows(folder, "questions")
@@ -129,7 +128,7 @@ def shares(folder: Path) -> dict[str, float]:
     return {name: count / len(questions) for name, count in right.items()}
 
 
-def main() -> None:
+def main():
     """Print a table: solvers by level, and the agreement of each level with the mean of all."""
     tables = [shares(Path(folder)) for folder in sys.argv[1:]]
     means = {name: sum(table[name] for table in tables) for name in SOLVERS}

@@ -23,11 +23,11 @@ CHORDS = {
 Notes = dict[str, dict[int, list[Any]]]  # part → measure → (start, note)
 
 
-def notes_of(score: Any) -> Notes:
+def notes_of(score):
     """All notes and chords, with grace notes, by the names that questions give to parts; its
     measures are numbered as in print.
     """
-    notes: Notes = {}
+    notes = {}
     for place, part in enumerate(score.parts, 1):
         by_measure, starts = defaultdict[int, list[Any]](list), dict[int, float]()
         for measure in part.getElementsByClass("Measure"):
@@ -39,11 +39,11 @@ def notes_of(score: Any) -> Notes:
     return notes
 
 
-def name(pitch: Any) -> str:
+def name(pitch):
     return f"{pitch.step}{SIGNS[int(pitch.alter)]}"
 
 
-def solve(notes: Notes, text: str, kind: str) -> str:
+def solve(notes, text, kind):
     """The answer; grace notes count in the sentences, and as accidentals."""
     place = 0
     for span, start, end, part in STEP.findall(text):
@@ -79,12 +79,12 @@ def solve(notes: Notes, text: str, kind: str) -> str:
     return f"{name(pitch)}{pitch.octave}"
 
 
-def is_third_chord(root: Any, pitches: list[Any]) -> bool:
+def is_third_chord(root, pitches):
     steps = {(p.diatonicNoteNum - root.diatonicNoteNum) % 7 for p in pitches}
     return steps in ({0, 2, 4}, {0, 2, 4, 6})
 
 
-def outside(notes: Any) -> list[str]:
+def outside(notes):
     names = {}
     for note in notes:
         sign = note.getContextByClass(key.KeySignature)

@@ -8,12 +8,11 @@ some are attended to. What then fits no option is guessed.
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from random import Random
 from statistics import fmean
-from typing import Any
 from unittest import mock
 
 from scipy.stats import kendalltau
@@ -23,7 +22,7 @@ from music_evals.baselines.asking import Request
 from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse_ten import dataset as muse_ten
 from music_evals.datasets_builders.questions.audit import chances, earnings, items_of, shares
-from music_evals.notation.midi.files import FileNote, MidiFile, parse_midi_text
+from music_evals.notation.midi.files import FileNote, parse_midi_text
 
 TASKS = (*muse.COMPOSERS, *muse_ten.LEVELED)
 LEVELS = (1, 2, 3, 4, 5)
@@ -31,28 +30,28 @@ Notes = Sequence[FileNote]
 Solver = Callable[[Notes, int, Random], Notes]
 
 
-def misread(notes: Notes, _: int, rng: Random, share: float = 0) -> Notes:
+def misread(notes, _, rng, share=0):
     """Take a share of the notes for another pitch or, of drums, for another eighth."""
     return [replace(note, **_slip(note, rng)) if rng.random() < share else note for note in notes]
 
 
-def _slip(note: FileNote, rng: Random) -> dict[str, int]:
+def _slip(note, rng):
     if note.is_drum:
         return {"onset": max(0, note.onset + rng.choice((-240, 240)))}
     return {"pitch": note.pitch + rng.choice((-12, -2, -1, 1, 2, 12))}
 
 
-def first(notes: Notes, _: int, rng: Random, count: int = 0) -> Notes:
+def first(notes, _, rng, count=0):
     """Attend to the first notes."""
     return notes[:count]
 
 
-def last(notes: Notes, _: int, rng: Random, count: int = 0) -> Notes:
+def last(notes, _, rng, count=0):
     """Attend to the last notes."""
     return notes[-count:]
 
 
-def naturals(notes: Notes, _: int, rng: Random) -> Notes:
+def naturals(notes, _, rng):
     """Read no accidentals; of drums, take all beats as one."""
     return [
         note
@@ -62,7 +61,7 @@ def naturals(notes: Notes, _: int, rng: Random) -> Notes:
     ]
 
 
-def top_voice(notes: Notes, _: int, rng: Random) -> Notes:
+def top_voice(notes, _, rng):
     """Attend to the highest of the notes that begin together; of drums, to the kick."""
     if notes and notes[0].is_drum:
         return [note for note in notes if note.pitch != 38]
@@ -70,12 +69,12 @@ def top_voice(notes: Notes, _: int, rng: Random) -> Notes:
     return [*onsets.values()]
 
 
-def blind(notes: Notes, _: int, rng: Random) -> Notes:
+def blind(notes, _, rng):
     """Read nothing."""
     return []
 
 
-SOLVERS: dict[str, Solver] = {
+SOLVERS = {
     "exact": misread,
     "misreads 0.2%": partial(misread, share=0.002),
     "misreads 0.6%": partial(misread, share=0.006),
@@ -91,7 +90,7 @@ SOLVERS: dict[str, Solver] = {
 }
 
 
-def rows(task: str, level: int, count: int, seed: int = 1) -> list[dict[str, Any]]:
+def rows(task, level, count, seed=1):
     """The test rows of a task, without sound."""
     if task in muse.COMPOSERS:
         composed = muse.COMPOSERS[task](seed, count, None, level)
@@ -99,18 +98,18 @@ def rows(task: str, level: int, count: int, seed: int = 1) -> list[dict[str, Any
     return [dict(row) for row in muse_ten.compose_rows(seed, task, "test", count, None, level)]
 
 
-def texts_of(row: dict[str, Any]) -> list[str]:
+def texts_of(row):
     """The MIDI texts that a prompt shows."""
     return [row[key] for key in sorted(row) if key.startswith("midi_text")]
 
 
-def answers_of(row: dict[str, Any]) -> list[str]:
+def answers_of(row):
     """The answers that a prompt accepts."""
     is_lettered = len(row["target"]) == 1
     return list("ABCDE"[: len(row["options"])]) if is_lettered else row["options"]
 
 
-def answer(task: str, clips: Sequence[MidiFile], answers: list[str], rng: Random) -> str:
+def answer(task, clips, answers, rng):
     """What the reader answers from clips; a guess if they fit no option."""
     keys = {"task": task, "answer_type": "choice", "answers": answers}
     request = Request(keys, tuple(clips), "", rng)  # type: ignore[arg-type]
@@ -122,9 +121,9 @@ def answer(task: str, clips: Sequence[MidiFile], answers: list[str], rng: Random
     return reply if reply in answers else rng.choice(answers)
 
 
-def scores(task: str, level: int, count: int, seed: int = 1) -> dict[str, float]:
+def scores(task, level, count, seed=1):
     """The share of right answers of each solver."""
-    right: dict[str, list[bool]] = {name: [] for name in SOLVERS}
+    right = {name: [] for name in SOLVERS}
     for row in rows(task, level, count, seed):
         clips = [parse_midi_text(text) for text in texts_of(row)]
         for name, solver in SOLVERS.items():
@@ -134,7 +133,7 @@ def scores(task: str, level: int, count: int, seed: int = 1) -> dict[str, float]
     return {name: fmean(own) for name, own in right.items()}
 
 
-def tables() -> Iterator[str]:
+def tables():
     """A table of scores for each task, with Kendall's tau of each level to a longer test."""
     for task in sys.argv[1:] or TASKS:
         by_level = {level: scores(task, level, 40) for level in LEVELS}
@@ -149,7 +148,7 @@ def tables() -> Iterator[str]:
         yield "tau | " + " | ".join(f"{tau:.2f}" for tau in taus) + " | "
 
 
-def leaks() -> Iterator[str]:
+def leaks():
     """The best view of each task and level, on 120 stimuli."""
     for task in sys.argv[2:] or TASKS:
         benchmark = "muse" if task in muse.COMPOSERS else "muse_ten"

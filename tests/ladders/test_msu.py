@@ -23,7 +23,7 @@ PATHS = {
 
 
 @pytest.mark.parametrize("level", HARDER)
-def test_a_second_program_and_the_reader_find_the_answers(level: int) -> None:
+def test_a_second_program_and_the_reader_find_the_answers(level):
     work = Work("piece", PATHS[level], "Anybody", "A piece", 0, level)
     plan = build_generated(works=[work])
     if level == 2:
@@ -42,7 +42,7 @@ def test_a_second_program_and_the_reader_find_the_answers(level: int) -> None:
     assert len({str(STEP.findall(row["question"])) for row in rows}) == len(rows)
 
 
-def test_no_composer_has_more_than_a_fifth_of_a_level() -> None:
+def test_no_composer_has_more_than_a_fifth_of_a_level():
     for level in HARDER:
         works = default_works(f"msu_level{level}")
         assert {work.difficulty for work in works} == {level}
@@ -50,7 +50,7 @@ def test_no_composer_has_more_than_a_fifth_of_a_level() -> None:
         assert most <= max(1, len(works) / 5)
 
 
-def test_tasks_with_levels() -> None:
+def test_tasks_with_levels():
     assert BENCHMARK.leveled == ("textual", "visual")
     with pytest.raises(ValueError, match="tasks of msu with levels are: textual, visual"):
         msu.score(level=3)

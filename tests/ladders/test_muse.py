@@ -5,8 +5,6 @@ reads.
 from collections import Counter
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,20 +20,20 @@ from tests.ladders.muse import TASKS, answer, answers_of, rows, texts_of
 HARDER = (2, 4, 5)
 
 
-def small(level: int, out: Path, _: object) -> None:
+def small(level, out, _):
     plan = dataset.build_generated(counts=dataset.Counts(5, 4, 4), level=level)
     dataset.write(plan, out, overwrite=True)
 
 
 @pytest.fixture
-def small_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_levels(monkeypatch):
     benchmark = replace(dataset.BENCHMARK, version="small", generate_level=small)
     monkeypatch.setattr(muse, "BENCHMARK", benchmark)
     monkeypatch.setattr(dataset, "VERSION", "small")
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_program_reads_the_answers_which_are_balanced(task: str) -> None:
+def test_a_program_reads_the_answers_which_are_balanced(task):
     for level in (2, 5):
         tried = rows(task, level, 8)
         right = 0
@@ -48,17 +46,17 @@ def test_a_program_reads_the_answers_which_are_balanced(task: str) -> None:
         assert len({*map(str, map(texts_of, tried))}) == len({row["id"] for row in tried}) == 8
 
 
-def strokes(text: str) -> list[tuple[int, int]]:
+def strokes(text):
     notes = parse_midi_text(text).notes
     return sorted((note.pitch, round(note.onset / 240)) for note in notes)
 
 
-def pitches(text: str) -> list[int]:
+def pitches(text):
     return [note.pitch for note in parse_midi_text(text).notes]
 
 
 @pytest.mark.parametrize("level", HARDER)
-def test_answers_of_muse_by_other_means(level: int) -> None:
+def test_answers_of_muse_by_other_means(level):
     for row in rows("chord_quality", level, 8):
         forte = chord.Chord(sorted({*pitches(row["midi_text"])})).forteClass
         assert ["3-11B", "3-11A", "4-27B", "3-10"].index(forte) == "ABCD".index(row["target"])
@@ -73,7 +71,7 @@ def test_answers_of_muse_by_other_means(level: int) -> None:
 
 
 @pytest.mark.parametrize("level", HARDER)
-def test_answers_of_the_muse_benchmark_by_other_means(level: int) -> None:
+def test_answers_of_the_muse_benchmark_by_other_means(level):
     for target, stimulus in compose(3, "oddball", "test", 8, level):
         first, second = np.array(
             [[note.pitch for note in clip.notes] for clip, _ in stimulus.clips]
@@ -106,9 +104,9 @@ def test_answers_of_the_muse_benchmark_by_other_means(level: int) -> None:
         assert len(first) == 4 * level
 
 
-def series(text: str) -> list[tuple[int, str]]:
+def series(text):
     """Roots and qualities of chords, by music21."""
-    ends: dict[int, set[int]] = {}
+    ends = {}
     for note in parse_midi_text(text).notes:
         ends.setdefault(note.onset + note.duration, set()).add(note.pitch)
     named = [chord.Chord(sorted(own)) for _, own in sorted(ends.items())]
@@ -116,7 +114,7 @@ def series(text: str) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("level", HARDER)
-def test_keys_and_groups_by_other_means(level: int) -> None:
+def test_keys_and_groups_by_other_means(level):
     for row in rows("key_modulation", level, 8):
         chords = series(row["midi_text"])
         # Of five chords with subdominant, dominant and tonic, the last is the tonic.
@@ -127,7 +125,7 @@ def test_keys_and_groups_by_other_means(level: int) -> None:
         assert np.gcd.reduce(distances) == min(distances) == 3 + "ABC".index(row["target"])
 
 
-def test_excerpts_last_half_a_minute_at_most_and_are_reproducible() -> None:
+def test_excerpts_last_half_a_minute_at_most_and_are_reproducible():
     for task in TASKS:
         tried = rows(task, 5, 3)
         assert tried == rows(task, 5, 3)
@@ -138,7 +136,7 @@ def test_excerpts_last_half_a_minute_at_most_and_are_reproducible() -> None:
 
 
 @pytest.mark.usefixtures("small_levels")
-def test_levels_are_tasks(tmp_path: Path) -> None:
+def test_levels_are_tasks(tmp_path):
     logs = run(
         [
             muse.chord_quality(level=3, shots="few"),
@@ -150,12 +148,12 @@ def test_levels_are_tasks(tmp_path: Path) -> None:
     )
     for log in logs:
         assert metrics(log)["final_answer"]["accuracy"] == 1
-    system: Any = muse.chord_quality(level=3).dataset[0].input[0]
+    system = muse.chord_quality(level=3).dataset[0].input[0]
     assert "The chord may be inverted" in system.text
 
 
 @pytest.mark.usefixtures("small_levels")
-def test_levels_that_are_not_there_are_refused() -> None:
+def test_levels_that_are_not_there_are_refused():
     with pytest.raises(ValueError, match="is valid for syncopation up to level=2"):
         muse.syncopation(level=3, strategy="logiclm")
     with pytest.raises(ValueError, match="is valid for meter up to level=1"):
@@ -167,12 +165,12 @@ def test_levels_that_are_not_there_are_refused() -> None:
 
 
 @pytest.mark.usefixtures("small_levels")
-def test_own_wording_is_not_replaced_in_silence(tmp_path: Path) -> None:
+def test_own_wording_is_not_replaced_in_silence(tmp_path):
     own = tmp_path / "own.toml"
     own.write_text('[chord_quality]\ncot = "Which chord is this? $given"')
     with pytest.raises(ValueError, match=r"also needs chord_quality\.ladder\.cot$"):
         muse.chord_quality(level=3, strategy="cot", prompts=str(own))
     with own.open("a") as file:
         file.write('\n[chord_quality.ladder]\ncot = "Which hard chord is this? $given"')
-    reworded: Any = muse.chord_quality(level=3, strategy="cot", prompts=str(own))
+    reworded = muse.chord_quality(level=3, strategy="cot", prompts=str(own))
     assert reworded.dataset[0].input[0].text.startswith("Which hard chord is this?")

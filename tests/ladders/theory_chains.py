@@ -13,7 +13,6 @@ from random import Random
 from scipy.stats import kendalltau
 
 from music_evals.datasets_builders.questions.audit import earnings, shares
-from music_evals.datasets_builders.questions.question_rows import Question
 from music_evals.datasets_builders.questions.theory.chains import compose_chains
 from music_evals.notation.theory_chains import LABELS, LINKS, Link, follow, worded
 
@@ -24,7 +23,7 @@ Solver = Callable[[Steps, str, Sequence[str], Random], str | None]
 
 
 @cache
-def read_steps(text: str) -> Steps:
+def read_steps(text):
     """The steps of a question in English, in the order of the text."""
     steps = {}
     for link in chain(*LINKS):
@@ -35,25 +34,25 @@ def read_steps(text: str) -> Steps:
     return [steps[place] for place in sorted(steps)]
 
 
-def chain_of(steps: Steps, target: str) -> list[Link]:
+def chain_of(steps, target):
     """The links that lead to a label, as far back as they are there."""
     by_label = {out: (source, link) for source, out, link in steps}
-    links: list[Link] = []
+    links = []
     while target in by_label:
         target, link = by_label.pop(target)
         links.insert(0, link)
     return links
 
 
-def english(links: Sequence[Link]) -> str | None:
+def english(links):
     names = follow(links) if links else None
     return names[1] if names else None
 
 
-def with_slips(rate: float) -> Solver:
+def with_slips(rate):
     """Takes another word of the step, at a rate."""
 
-    def solve(steps: Steps, target: str, _: Sequence[str], rng: Random) -> str | None:
+    def solve(steps, target, _, rng):
         links = []
         for link in chain_of(steps, target):
             (group,) = [group for group in LINKS if link in group]
@@ -63,51 +62,49 @@ def with_slips(rate: float) -> Solver:
     return solve
 
 
-def skipping(rate: float) -> Solver:
+def skipping(rate):
     """Leaves steps out, at a rate."""
 
-    def solve(steps: Steps, target: str, _: Sequence[str], rng: Random) -> str | None:
+    def solve(steps, target, _, rng):
         first, *links = chain_of(steps, target)
         return english([first, *(link for link in links if rng.random() >= rate)])
 
     return solve
 
 
-def in_window(lines: int) -> Solver:
+def in_window(lines):
     """Sees only the last lines of the text."""
     return lambda steps, target, _, rng: english(chain_of(steps[-lines:], target))
 
 
-def in_reading_order(steps: Steps, _: str, options: Sequence[str], rng: Random) -> str | None:
+def in_reading_order(steps, _, options, rng):
     """Begins with the start, and takes the other steps in the order of the text."""
     links = sorted((link for _, _, link in steps), key=lambda link: "start" not in link[1])
     return english(links)
 
 
-def without_accidentals(
-    steps: Steps, target: str, options: Sequence[str], rng: Random
-) -> str | None:
+def without_accidentals(steps, target, options, rng):
     letter = (english(chain_of(steps, target)) or "?")[0]
     return rng.choice([option for option in options if option[0] == letter])
 
 
-def upwards(steps: Steps, target: str, _: Sequence[str], rng: Random) -> str | None:
+def upwards(steps, target, _, rng):
     """Takes every step in the first of its two directions."""
     links = chain_of(steps, target)
     return english([({**step, "times": 1}, word) for step, word in links])
 
 
-def last_step(steps: Steps, target: str, _: Sequence[str], rng: Random) -> str | None:
+def last_step(steps, target, _, rng):
     """Takes the last step from the start."""
     links = chain_of(steps, target)
     return english([links[0], links[-1]])
 
 
-def guess(steps: Steps, target: str, options: Sequence[str], rng: Random) -> str | None:
+def guess(steps, target, options, rng):
     return rng.choice(options)
 
 
-SOLVERS: dict[str, Solver] = {
+SOLVERS = {
     "reads all": with_slips(0),
     "slips in 2% of the steps": with_slips(0.02),
     "slips in 5%": with_slips(0.05),
@@ -125,7 +122,7 @@ SOLVERS: dict[str, Solver] = {
 GRADED = 8  # the first solvers, from best to worst
 
 
-def accuracy(solver: Solver, questions: Sequence[Question], draws: int = 3) -> float:
+def accuracy(solver, questions, draws=3):
     """The share of right answers, over several draws of what is random."""
     right = 0
     for question in questions:
@@ -138,11 +135,11 @@ def accuracy(solver: Solver, questions: Sequence[Question], draws: int = 3) -> f
     return right / len(questions) / draws
 
 
-def _target(question: Question) -> str:
+def _target(question):
     return max(LABELS, key=question.text["en"].rfind)
 
 
-def main() -> None:
+def main():
     """Print the scores by level, and how well each level orders the solvers."""
     by_level = {level: compose_chains(ITEMS, "ladders", level) for level in LEVELS}
     scores = {

@@ -14,7 +14,6 @@ import pytest
 from pooch.downloaders import doi_to_repository
 
 from music_evals import benchmarks
-from music_evals.benchmarks import Remote
 
 pytestmark = pytest.mark.live
 
@@ -23,9 +22,9 @@ SMALL = 5_000_000  # bytes
 MAGIC = {".gz": b"\x1f\x8b", ".zip": b"PK", ".parquet": b"PAR1"}  # how files of a kind begin
 
 
-def all_remotes() -> dict[str, Remote]:
+def all_remotes():
     """BENCHMARK PLACE → remote; what two benchmarks fetch stands once."""
-    found: dict[str, Remote] = {}
+    found = {}
     for name in benchmarks.dataset_names():
         for remote in benchmarks.dataset_facts(name).published[1].remotes:
             if remote not in found.values():
@@ -33,7 +32,7 @@ def all_remotes() -> dict[str, Remote]:
     return found
 
 
-def first_bytes(address: str, count: int) -> tuple[bytes, int | None]:
+def first_bytes(address, count):
     """The first bytes of a file, and its size where the server states that."""
     headers = {"Accept-Encoding": "identity"}
     with httpx.stream(
@@ -49,7 +48,7 @@ def first_bytes(address: str, count: int) -> tuple[bytes, int | None]:
     return content[:count], int(length) if length else None
 
 
-def check_beginning(address: str, name: str) -> int | None:
+def check_beginning(address, name):
     """Check that a file begins as files of its kind do; returns its size where the server states
     that.
     """
@@ -61,11 +60,11 @@ def check_beginning(address: str, name: str) -> int | None:
     return size
 
 
-def taken(remote: Remote, names: list[str]) -> list[str]:
+def taken(remote, names):
     return [name for name in names if any(fnmatch(name, pattern) for pattern in remote.files)]
 
 
-def check_repository(remote: Remote) -> None:
+def check_repository(remote):
     api = huggingface_hub.HfApi()
     info = api.dataset_info(remote.hub, revision=remote.commit or None, files_metadata=True)
     assert not remote.commit or info.sha == remote.commit
@@ -83,7 +82,7 @@ def check_repository(remote: Remote) -> None:
     check_beginning(address, names[0])
 
 
-def check_record(remote: Remote) -> None:
+def check_record(remote):
     record = SimpleNamespace(registry={})
     repository = doi_to_repository(remote.doi)
     repository.populate_registry(record)
@@ -92,14 +91,14 @@ def check_record(remote: Remote) -> None:
     check_beginning(repository.download_url(names[0]), names[0])
 
 
-def check_archive(remote: Remote) -> None:
+def check_archive(remote):
     size = check_beginning(remote.address, remote.address)
     is_git = remote.checksum and not remote.checksum.startswith("md5:")
     if size is not None and remote.bytes is not None and not is_git:  # GitHub packs anew
         assert size == pytest.approx(remote.bytes, rel=0.02)
 
 
-def check_file(remote: Remote) -> None:
+def check_file(remote):
     if remote.bytes is None or remote.bytes > SMALL:
         check_beginning(remote.address, remote.address)
         return
@@ -113,7 +112,7 @@ REMOTES = all_remotes()
 
 
 @pytest.mark.parametrize("remote", REMOTES.values(), ids=REMOTES)
-def test_the_remote_is_as_its_facts_say(remote: Remote) -> None:
+def test_the_remote_is_as_its_facts_say(remote):
     if remote.hub:
         check_repository(remote)
     elif remote.doi:

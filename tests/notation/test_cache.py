@@ -1,7 +1,6 @@
 """The cache is optional, and does not grow without bound."""
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -11,9 +10,7 @@ from music_evals.notation.cache import cache_get, cache_put, entries, limit_byte
 from tests.commands.cli import run
 
 
-def test_entries_that_were_not_used_for_longest_go_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_entries_that_were_not_used_for_longest_go_first(tmp_path, monkeypatch):
     monkeypatch.setenv(cache.LIMIT, "0.00001")  # 10,000 bytes
     for number in range(5):
         cache_put(tmp_path, f"a/{number}", bytes(1968))
@@ -24,9 +21,7 @@ def test_entries_that_were_not_used_for_longest_go_first(
     assert cache_get(tmp_path, "a/1", 10) is None
 
 
-def test_a_cache_that_cannot_be_used_is_not_used_and_that_is_said_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_cache_that_cannot_be_used_is_not_used_and_that_is_said_once(tmp_path, caplog):
     (tmp_path / "file").write_text("")
     for _ in range(3):
         cache_put(tmp_path / "file", "x", b"content")
@@ -39,7 +34,7 @@ def test_a_cache_that_cannot_be_used_is_not_used_and_that_is_said_once(
 
 
 @pytest.mark.parametrize("place", [0, 31, 32, -1])
-def test_a_damaged_entry_is_none(tmp_path: Path, place: int) -> None:
+def test_a_damaged_entry_is_none(tmp_path, place):
     cache_put(tmp_path, "x", b"MThd and more")
     assert cache_get(tmp_path, "x", 13) == b"MThd and more"
     assert cache_get(tmp_path, "x", 12) is None, "it is larger"
@@ -53,7 +48,7 @@ def test_a_damaged_entry_is_none(tmp_path: Path, place: int) -> None:
 
 
 @pytest.mark.parametrize("limit", ["much", "-1", "nan", "inf"])
-def test_a_limit_that_is_no_number_is_named(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_limit_that_is_no_number_is_named(limit, monkeypatch):
     monkeypatch.setenv(cache.LIMIT, limit)
     with pytest.raises(
         ValueError, match=f"MUSIC_EVALS_CACHE_GB='{limit}' is no number of gigabytes"
@@ -61,9 +56,7 @@ def test_a_limit_that_is_no_number_is_named(limit: str, monkeypatch: pytest.Monk
         limit_bytes()
 
 
-def test_clearing_removes_what_can_be_made_again_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clearing_removes_what_can_be_made_again_and_nothing_else(tmp_path, monkeypatch):
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     (tmp_path / "mine").write_text("kept")
     cache_put(tmp_path / "lilypond", "x", bytes(2_000_000))

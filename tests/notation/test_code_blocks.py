@@ -13,7 +13,7 @@ TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 TEXTS, REPLIES = TABLE["texts"], TABLE["reply"]
 
 
-def written(entry: dict[str, str]) -> str:
+def written(entry):
     """The reply of an entry, with its texts."""
     reply = entry["text"]
     for name, text in TEXTS.items():
@@ -24,12 +24,12 @@ def written(entry: dict[str, str]) -> str:
 
 
 @pytest.mark.parametrize("entry", REPLIES, ids=lambda entry: entry["name"])
-def test_which_text_is_the_piece(entry: dict[str, str]) -> None:
+def test_which_text_is_the_piece(entry):
     code = extract_code(visible_reply(written(entry)))
     assert code.strip() == TEXTS.get(entry["piece"], "").strip()
 
 
-def test_names_are_unlike_and_texts_are_used() -> None:
+def test_names_are_unlike_and_texts_are_used():
     assert len({entry["name"] for entry in REPLIES}) == len(REPLIES) >= 40
     assert {entry["piece"] for entry in REPLIES} <= {*TEXTS, ""}
 
@@ -52,6 +52,6 @@ PARTS = (
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("start", ["", "{ c4 }\n", "```ly\n", "x", "x ```"])
-def test_hostile_replies_take_linear_time(part: str, start: str) -> None:
+def test_hostile_replies_take_linear_time(part, start):
     reply = f"{start}{part * (MAX_CHARACTERS // len(part) - 9)}\\"
     assert len(extract_code(reply)) <= MAX_CHARACTERS

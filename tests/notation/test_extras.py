@@ -20,7 +20,7 @@ MODULES += ("datasets_builders.msu.questions.answerability", "datasets_builders.
 MODULES += ("datasets_builders.ziqi.dataset", "datasets_builders.musictheorybench")
 
 
-def test_a_missing_library_is_named_with_its_extra() -> None:
+def test_a_missing_library_is_named_with_its_extra():
     with pytest.raises(
         MissingLibraryError,
         match=r"^no_such is not installed: pip install -e '.\[scores\]' in the clone, or uvx ",
@@ -29,7 +29,7 @@ def test_a_missing_library_is_named_with_its_extra() -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_importing_a_module_loads_no_heavy_library(module: str) -> None:
-    libraries: set[str] = set()
+def test_importing_a_module_loads_no_heavy_library(module):
+    libraries = set()
     loaded(f"music_evals.{module}", libraries)
     assert not {name.partition(".")[0] for name in libraries} & HEAVY

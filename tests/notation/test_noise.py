@@ -26,7 +26,7 @@ LISTED = "0: f'4 g' a' |\n1: e''4 f'' g'' |\n2: c'4 d' e' |\n3:\n    b'4 c''\n  
 NOTATIONS = ("abc", "abc", "lilypond", "lilypond", "musicxml")
 
 
-def midi_text(percussion: bool = False) -> str:
+def midi_text(percussion=False):
     pitches = (36, 38, 42) if percussion else (60, 64, 67)
     notes = tuple(Note(480 * place, pitches[place % 3], 240, 80) for place in range(24))
     return midi_to_text(
@@ -40,7 +40,7 @@ def midi_text(percussion: bool = False) -> str:
     ("text", "notation"),
     [*zip((TUNE, SCORE, PIECE, LISTED, "<note/>" * 2000), NOTATIONS, strict=True)],
 )
-def test_it_is_as_long_and_the_same_for_the_same_text(text: str, notation: str) -> None:
+def test_it_is_as_long_and_the_same_for_the_same_text(text, notation):
     drawn = noise_text(text, notation)
     assert drawn == noise_text(text, notation)
     assert drawn != noise_text(f"{text} ", notation)
@@ -52,7 +52,7 @@ def test_it_is_as_long_and_the_same_for_the_same_text(text: str, notation: str) 
     ("text", "notation"),
     [(TUNE, "abc"), (SCORE, "abc"), ("<x/>" * 3000, "musicxml")],
 )
-def test_music21_reads_full_measures_of_one_voice(text: str, notation: str) -> None:
+def test_music21_reads_full_measures_of_one_voice(text, notation):
     drawn = noise_text(text, notation)
     score = converter.parseData(drawn, format=notation)
     metre = score[meter.TimeSignature].first().barDuration.quarterLength
@@ -63,7 +63,7 @@ def test_music21_reads_full_measures_of_one_voice(text: str, notation: str) -> N
     assert {measure.duration.quarterLength for measure in measures[:-1]} == {metre}
 
 
-def test_listed_measures_keep_their_numbers() -> None:
+def test_listed_measures_keep_their_numbers():
     drawn = noise_text(LISTED, "lilypond")
     assert re.findall(r"^(\d):", drawn, re.MULTILINE) == ["0", "1", "2", "3"]
     assert len(drawn.splitlines()[0]) > 5
@@ -72,7 +72,7 @@ def test_listed_measures_keep_their_numbers() -> None:
 
 
 @pytest.mark.parametrize("percussion", [False, True])
-def test_midi_text_has_as_many_notes_in_the_same_time(percussion: bool) -> None:
+def test_midi_text_has_as_many_notes_in_the_same_time(percussion):
     text = midi_text(percussion)
     drawn = noise_text(text, "midi")
     for pattern in (r" note_on .*velocity=[1-9]", r" note_off "):
@@ -84,7 +84,7 @@ def test_midi_text_has_as_many_notes_in_the_same_time(percussion: bool) -> None:
 
 
 @pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24"])
-def test_audio_has_the_same_length_and_level(subtype: str) -> None:
+def test_audio_has_the_same_length_and_level(subtype):
     rate = 22_050
     tone = 0.2 * np.sin(np.arange(3 * rate) * 440 * 2 * np.pi / rate)
     file = io.BytesIO()
@@ -103,7 +103,7 @@ def test_audio_has_the_same_length_and_level(subtype: str) -> None:
     assert spectrum.max() < 10 * np.median(spectrum)  # no tone stands out
 
 
-def test_pages_are_as_many_as_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_are_as_many_as_asked_for(monkeypatch):
     (page,) = noise_pages(1)
     assert page.startswith(b"\x89PNG")
     monkeypatch.setattr(noise, "engrave_pages", lambda text: [*range(len(text) // 200_000)])
@@ -112,7 +112,7 @@ def test_pages_are_as_many_as_asked_for(monkeypatch: pytest.MonkeyPatch) -> None
     noise._pages.cache_clear()
 
 
-def test_other_notations_are_refused() -> None:
+def test_other_notations_are_refused():
     with pytest.raises(
         ValueError, match="no noise in the notation 'mei'; there is in abc, lilypond"
     ):

@@ -10,13 +10,13 @@ from PIL import Image
 from music_evals.notation.pictures import as_sendable, check_picture
 
 
-def picture(form: str) -> bytes:
+def picture(form):
     buffer = io.BytesIO()
     Image.new("RGB", (30, 20)).save(buffer, form)
     return buffer.getvalue()
 
 
-def png_of(width: int, height: int) -> bytes:
+def png_of(width, height):
     """The beginning of a PNG file with one bit per pixel."""
     header = b"IHDR" + struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
     chunk = struct.pack(">I", 13) + header + struct.pack(">I", crc32(header))
@@ -29,7 +29,7 @@ def png_of(width: int, height: int) -> bytes:
     )
 
 
-def problem_with(data: bytes) -> str:
+def problem_with(data):
     try:
         check_picture(data)
     except ValueError as error:
@@ -38,7 +38,7 @@ def problem_with(data: bytes) -> str:
 
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG", "WEBP"])
-def test_pictures_that_models_take(form: str) -> None:
+def test_pictures_that_models_take(form):
     assert problem_with(picture(form)) == ""
 
 
@@ -52,17 +52,17 @@ def test_pictures_that_models_take(form: str) -> None:
         (b"", "it is no PNG, JPEG or WebP"),
     ],
 )
-def test_other_files_are_refused(data: bytes, problem: str) -> None:
+def test_other_files_are_refused(data, problem):
     assert problem in problem_with(data)
 
 
-def test_a_gif_becomes_png_and_other_pictures_stay_as_they_are() -> None:
+def test_a_gif_becomes_png_and_other_pictures_stay_as_they_are():
     with Image.open(io.BytesIO(as_sendable(picture("GIF")))) as sent:
         assert (sent.format, sent.size) == ("PNG", (30, 20))
     assert as_sendable(picture("JPEG")) == picture("JPEG")
 
 
-def test_a_gif_that_is_damaged_or_too_large_is_refused() -> None:
+def test_a_gif_that_is_damaged_or_too_large_is_refused():
     with pytest.raises(ValueError, match="it is no PNG, JPEG or WebP"):
         as_sendable(picture("GIF")[:20])
     huge = b"GIF89a" + struct.pack("<HH", 65_000, 65_000) + picture("GIF")[10:]

@@ -9,7 +9,7 @@ from music_evals.notation.secrets import kind_of_secret, remember, scrub
 
 
 @pytest.fixture(autouse=True)
-def unused(monkeypatch: pytest.MonkeyPatch) -> None:
+def unused(monkeypatch):
     monkeypatch.setattr(secrets, "_used", set())
 
 
@@ -28,7 +28,7 @@ def unused(monkeypatch: pytest.MonkeyPatch) -> None:
         '{"default_headers": {"X-Mine": "canary", "X-Other": "canary"}}',
     ],
 )
-def test_secrets_in_their_places(text: str) -> None:
+def test_secrets_in_their_places(text):
     clean = scrub(text)
     assert "canary" not in clean
     assert secrets.HIDDEN in clean
@@ -47,12 +47,12 @@ def test_secrets_in_their_places(text: str) -> None:
         "data:audio/wav;base64,UklGRiQAAABXQVZFZm10IBAAAAABAAEA",
     ],
 )
-def test_what_is_no_secret_stays(text: str) -> None:
+def test_what_is_no_secret_stays(text):
     assert scrub(text) == text
     assert kind_of_secret(text) is None
 
 
-def test_secrets_in_use_are_hidden_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_in_use_are_hidden_anywhere(monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "canary-0001")
     monkeypatch.setenv("SOME_TOKEN_FILE", "/canary/0002")
     headers = {"X-Mine": "canary-0003", "X-Title": "canary-title", "Cookie": "canary-0005"}

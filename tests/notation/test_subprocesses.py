@@ -10,7 +10,7 @@ import pytest
 from music_evals.notation.subprocesses import Allowance, LimitError, map_in_subprocess
 
 
-def work(item: str) -> str:
+def work(item):
     match item:
         case "loops":
             while True:
@@ -26,7 +26,7 @@ def work(item: str) -> str:
     return item.upper()
 
 
-def test_what_takes_too_much_is_told_and_the_rest_is_done_in_order() -> None:
+def test_what_takes_too_much_is_told_and_the_rest_is_done_in_order():
     items = ["a", "loops", "b", "grows", "ends", "c"]
     results = list(map_in_subprocess(work, items, lambda _: Allowance(cpu=0, memory=1 << 30)))
     assert [result for result in results if isinstance(result, str)] == ["A", "B", "C"]
@@ -42,7 +42,7 @@ def test_what_takes_too_much_is_told_and_the_rest_is_done_in_order() -> None:
     }
 
 
-def test_what_sleeps_is_ended_and_what_is_raised_is_raised() -> None:
+def test_what_sleeps_is_ended_and_what_is_raised_is_raised():
     (error,) = map_in_subprocess(work, ["sleeps"], lambda _: Allowance(wall=0.5))
     assert str(error) == "took more than 0.5 s"
     with pytest.raises(KeyError, match="raises"):

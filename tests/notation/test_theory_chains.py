@@ -1,9 +1,7 @@
 """Steps of music theory, which music21 takes again from their English words."""
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import chain, product
-from typing import Any
 
 import pytest
 from music21 import clef, instrument, scale
@@ -14,7 +12,7 @@ from music21.pitch import Pitch
 from music21.roman import RomanNumeral
 
 from music_evals.datasets_builders.questions.theory.terms import words
-from music_evals.notation.theory_chains import LINKS, Link, follow, solve, worded
+from music_evals.notation.theory_chains import LINKS, follow, solve, worded
 
 DEGREES = ("tonic", "supertonic", "mediant", "subdominant", "dominant", "submediant")
 DEGREES = (*DEGREES, "leading note")
@@ -24,7 +22,7 @@ VALUES = {"whole": 4, "half": 2, "quarter": 1, "eighth": 0.5, "sixteenth": 0.25}
 COUNTS = {"triplet": 3, "quadruplet": 4, "quintuplet": 5, "septuplet": 7}
 NUMBERS = {"two": 2, "three": 3, "four": 4}
 # A start of each kind: its music21 name, and the link to it.
-STARTS: Sequence[tuple[str, Any, Link]] = [
+STARTS = [
     ("note", "D", ({"to": {"start": "note"}, "times": 1}, {"start": 2, "level": 1})),
     ("note", "G-", ({"to": {"start": "note"}, "times": 1}, {"start": -6, "level": 1})),
     ("note", "F#", ({"to": {"start": "note"}, "times": 1}, {"start": 6, "level": 1})),
@@ -38,16 +36,16 @@ STARTS: Sequence[tuple[str, Any, Link]] = [
 ]
 
 
-def named(text: str) -> str:
+def named(text):
     """The music21 name of a note in English."""
     return text[0] + ACCIDENTALS.get(text[1:], "")
 
 
-def moved(note: str, interval: str) -> str:
+def moved(note, interval):
     return str(Pitch(f"{note}4").transpose(interval).name)
 
 
-def degree(tonic: str, mode: str, name: str) -> str:
+def degree(tonic, mode, name):
     """A degree of a major or harmonic minor scale, or an altered one."""
     altered = {
         "note a whole tone below the tonic": "M-2",
@@ -60,7 +58,7 @@ def degree(tonic: str, mode: str, name: str) -> str:
     return str(kinds[mode](tonic).pitchFromDegree(DEGREES.index(name) + 1).name)
 
 
-def member(root: str, name: str) -> str:
+def member(root, name):
     """A member of a chord, or the bass of an inversion."""
     chord = {term.en: intervals.split() for intervals, term in words("chords").items()}[
         name.rpartition(" of the ")[2]
@@ -72,7 +70,7 @@ def member(root: str, name: str) -> str:
     return moved(root, chord[at])
 
 
-def sounding(written: str, name: str) -> str:
+def sounding(written, name):
     if name == "an alto flute in G":  # music21 has none; it sounds a perfect fourth lower
         return moved(written, "P-4")
     transposition = instrument.fromString(name.partition(" ")[2]).transposition
@@ -80,20 +78,20 @@ def sounding(written: str, name: str) -> str:
     return moved(written, str(transposition.directedName))
 
 
-def interval(name: str) -> str:
+def interval(name):
     quality, number = name.split()[1:]
     return {"augmented": "A", "diminished": "d", "major": "M", "minor": "m", "perfect": "P"}[
         quality
     ] + ORDINALS[number]
 
 
-def of_mode(tonic: str, name: str) -> str:
+def of_mode(tonic, name):
     ordinal, mode = name.split()[0], name.split()[4]
     found = getattr(scale, f"{mode}Scale")(tonic).pitchFromDegree(int(ORDINALS[ordinal]))
     return str(found.name)
 
 
-def length(name: str) -> Fraction:
+def length(name):
     """A note value in quarter notes, of a tuplet if it is in the time of other notes."""
     first, *rest = name.partition(" ")[2].split(" of a ")
     *dotted, kind = first.removesuffix(" note").split()
@@ -105,7 +103,7 @@ def length(name: str) -> Fraction:
     return Fraction(duration.quarterLength)
 
 
-def place(name: str) -> str:
+def place(name):
     """The natural note on a line of a clef."""
     found = getattr(clef, f"{name.split()[4].capitalize()}Clef")()
     line = ("first", "second", "third", "fourth", "fifth").index(name.split()[0])
@@ -114,34 +112,34 @@ def place(name: str) -> str:
     return str(pitch.name)
 
 
-def respelled(note: str, result: str, word: str) -> bool:
+def respelled(note, result, word):
     step = {"up": 1, "down": -1}[word]
     letters = "CDEFGAB"
     is_next = (letters.index(note[0]) + step) % 7 == letters.index(result[0])
     return is_next and Pitch(note).pitchClass == Pitch(result).pitchClass
 
 
-def signature(word: str, mode: str) -> str:
+def signature(word, mode):
     number, sign = word.split()
     sharps = int(number) * {"sharps": 1, "flats": -1}[sign]
     return str(KeySignature(sharps).asKey(mode).tonic.name)
 
 
-def other_key(source: str, mode: str, word: str) -> str:
+def other_key(source, mode, word):
     key = Key(source if mode == "major" else source.lower())
     return str(getattr(key, word).tonic.name)
 
 
-def numeral(source: str, mode: str, word: str) -> str:
+def numeral(source, mode, word):
     return str(RomanNumeral(word, Key(source, mode)).bass().name)
 
 
-def agrees(link: Link, kind: str, source: Any, result: str) -> bool:
+def agrees(link, kind, source, result):
     """Whether music21 takes a step from its source to the same result."""
     sentence, word = link[0]["text"][1].format("*", source="X", out="Y"), link[1]["text"][1]
     note = named(result.removesuffix(" major").removesuffix(" minor"))
     bar = Fraction(TimeSignature(word).barDuration.quarterLength) / 4 if "/" in word[:3] else 0
-    expected: dict[str, Any] = {
+    expected = {
         "Y is the major key with * in": lambda: signature(word, "major") == note,
         "Y is the minor key with * in": lambda: signature(word, "minor") == note,
         "Y is the natural note on": lambda: place(word) == note,
@@ -170,7 +168,7 @@ def agrees(link: Link, kind: str, source: Any, result: str) -> bool:
     return bool(check())
 
 
-def test_music21_takes_every_step_to_the_same_result() -> None:
+def test_music21_takes_every_step_to_the_same_result():
     tried = set()
     for number, group in enumerate(LINKS):
         for at, link in enumerate(group):
@@ -196,13 +194,11 @@ def test_music21_takes_every_step_to_the_same_result() -> None:
         ("Which key has no sharps?", None),
     ],
 )
-def test_texts_are_read_in_any_order_and_in_both_languages(
-    text: str, names: tuple[str, str] | None
-) -> None:
+def test_texts_are_read_in_any_order_and_in_both_languages(text, names):
     assert solve(text) == names
 
 
-def test_each_sentence_is_read_as_its_own_step_only() -> None:
+def test_each_sentence_is_read_as_its_own_step_only():
     for group in LINKS:
         for link, at in product(group, range(2)):
             sentence = worded(link, "Q", "P")[at]

@@ -4,7 +4,6 @@ A note is an integer: F = -1, C = 0, G = 1, B = 5, F sharp = 6; a sharp adds 7, 
 It has no octave.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 _LINE = "FCGDAEB"
@@ -20,27 +19,27 @@ class Interval(NamedTuple):
     semitones: int
 
     @property
-    def fifths(self) -> int:
+    def fifths(self):
         return 7 * self.semitones - 12 * self.letters
 
     @property
-    def inversion(self) -> "Interval":
+    def inversion(self):
         return Interval(7 - self.letters, 12 - self.semitones)
 
 
-def spell(letter: str, sharps: int) -> int:
+def spell(letter, sharps):
     return _LINE.index(letter) - 1 + 7 * sharps
 
 
-def letter_of(note: int) -> str:
+def letter_of(note):
     return _LINE[(note + 1) % 7]
 
 
-def letters_up(lower: int, upper: int) -> int:
+def letters_up(lower, upper):
     return (_LETTERS.index(letter_of(upper)) - _LETTERS.index(letter_of(lower))) % 7
 
 
-def interval_up(lower: int, upper: int) -> Interval:
+def interval_up(lower, upper):
     """The interval from a note up to the nearest note of the other name, such as 7 letters from C
     to C flat.
     """
@@ -53,7 +52,7 @@ def interval_up(lower: int, upper: int) -> Interval:
     )
 
 
-def root_of(chord: Sequence[int]) -> int | None:
+def root_of(chord):
     """The note above which the other notes of a chord stack up in thirds; None unless there is
     exactly one.
     """

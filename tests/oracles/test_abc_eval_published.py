@@ -15,8 +15,6 @@ from typing import Any, NamedTuple, cast
 
 import datasets
 import pytest
-from inspect_ai import Task
-from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelName, ModelOutput
 from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
@@ -73,23 +71,23 @@ class Expected(NamedTuple):
     answer: str
 
 
-def letters(title: str) -> str:
+def letters(title):
     return re.sub("[^A-Za-z0-9]", "", title.removeprefix("Irishman_").removesuffix(".abc"))
 
 
-def elements(text: str) -> list[str]:
+def elements(text):
     """Split a list in quotes; a backslash hides a quote or a backslash, but before the closing
     quote it is music.
     """
     return [re.sub(r"\\(['\\])", r"\1", part) for part in text[2:-2].split("', '")]
 
 
-def bars_of(digits: str) -> list[int]:
+def bars_of(digits):
     """Bars without anything between them: 10 is the only number of two digits."""
     return [int(bar) for bar in re.findall("10|.", digits)]
 
 
-def expectation(folders: tuple[Path, Path], task: str) -> list[Expected]:
+def expectation(folders, task):
     file, collection, licence, kind = TASKS[task]
     if not (path := folders[0] / f"{file}.csv").exists():
         pytest.skip(f"no {path.name}")
@@ -113,12 +111,12 @@ def expectation(folders: tuple[Path, Path], task: str) -> list[Expected]:
     return rows
 
 
-def read(path: Path) -> list[dict[str, str]]:
+def read(path):
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
 
 
-METADATA: list[dict[str, str]] = [
+METADATA = [
     {},
     {
         "task_description": "time signature",
@@ -131,7 +129,7 @@ METADATA: list[dict[str, str]] = [
         "target_index": "2",
     },
 ]
-MORE_ROWS: dict[str, list[dict[str, str]]] = {
+MORE_ROWS = {
     "Bar_Sequencing": [
         {"choices": "['c\\', '\\\nd', '\"Am\"e', 'f', 'g', 'a:']", "target": "035214"}
     ],
@@ -147,7 +145,7 @@ fields.
 """
 
 
-def write_more_files(folder: Path) -> Path:
+def write_more_files(folder):
     source = write_files(folder)
     for file, *_ in TASKS.values():
         rows, entries = read(source / f"{file}.csv"), MORE_ROWS.get(file, [{"target_index": "3"}])
@@ -165,9 +163,7 @@ AUTHORS = pytest.param(
 
 
 @pytest.fixture(scope="module", params=["made", AUTHORS])
-def folders(
-    request: Any, tmp_path_factory: pytest.TempPathFactory, lilypond_runs: None
-) -> tuple[Path, Path]:
+def folders(request, tmp_path_factory, lilypond_runs):
     """The files, and the dataset that is built from them."""
     root = tmp_path_factory.mktemp(request.param)
     source = Path(FILES) if request.param == "authors" else write_more_files(root / "csv")
@@ -187,13 +183,13 @@ def folders(
     return source, root / "built"
 
 
-def samples(folders: tuple[Path, Path], task: str) -> tuple[Task, list[Sample]]:
-    made: Task = getattr(abc_eval, task)(dataset=str(folders[1]), protocol="paper")
+def samples(folders, task):
+    made = getattr(abc_eval, task)(dataset=str(folders[1]), protocol="paper")
     return made, list(made.dataset)
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_rows_are_those_of_the_files(task: str, folders: tuple[Path, Path]) -> None:
+def test_rows_are_those_of_the_files(task, folders):
     expected = expectation(folders, task)
     built = datasets.load_dataset(
         str(folders[1]), task, split="paper", cache_dir=str(folders[1].parent / "cache")
@@ -214,7 +210,7 @@ def test_rows_are_those_of_the_files(task: str, folders: tuple[Path, Path]) -> N
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_prompts_show_the_music_and_the_options(task: str, folders: tuple[Path, Path]) -> None:
+def test_prompts_show_the_music_and_the_options(task, folders):
     expected = expectation(folders, task)
     frames = set()
     for row, sample in zip(expected, samples(folders, task)[1], strict=True):
@@ -228,7 +224,7 @@ def test_prompts_show_the_music_and_the_options(task: str, folders: tuple[Path, 
     assert len(frames) == len({row.field for row in expected})
 
 
-def value(kind: str, reply: str, right: str) -> float:
+def value(kind, reply, right):
     """The score of a reply, from its description."""
     runs = "".join(sign if sign.isdecimal() else " " for sign in reply).split()
     longest = max(runs, key=len, default="")
@@ -252,7 +248,7 @@ def value(kind: str, reply: str, right: str) -> float:
     return (tau + 1) / 2
 
 
-def reply_to(right: str, rights: list[str], draw: random.Random) -> str:
+def reply_to(right, rights, draw):
     """Write an answer that is right, nearly right or that of another row, with prose around; not
     always an answer.
     """
@@ -266,11 +262,11 @@ def reply_to(right: str, rights: list[str], draw: random.Random) -> str:
     return f"{draw.choice(PROSE)}{answer}{draw.choice(ENDINGS)}"
 
 
-def scored(made: Task, sample: Sample, reply: str, number: int) -> SampleScore:
+def scored(made, sample, reply, number):
     """Score a reply with the task's own scorer."""
     (scorer,) = made.scorer  # type: ignore[misc]
     output, model = ModelOutput.from_content("mock/model", reply), ModelName("mock/model")
-    about: Any = {"choices": sample.choices, "metadata": sample.metadata}
+    about = {"choices": sample.choices, "metadata": sample.metadata}
     state = TaskState(
         model, number, 1, sample.input, [], Target(sample.target), output=output, **about
     )
@@ -279,13 +275,13 @@ def scored(made: Task, sample: Sample, reply: str, number: int) -> SampleScore:
     return SampleScore(score=score, sample_id=number, sample_metadata=sample.metadata)
 
 
-def figure(score: SampleScore) -> float:
+def figure(score):
     found = score.score.value
     return float(found == "C") if isinstance(found, str) else cast("float", found)
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_replies_are_scored_as_described(task: str, folders: tuple[Path, Path]) -> None:
+def test_replies_are_scored_as_described(task, folders):
     rights = [row.answer for row in expectation(folders, task)]
     made, rows = samples(folders, task)
     draw, kind = random.Random(task), TASKS[task][-1]
@@ -306,9 +302,7 @@ def test_replies_are_scored_as_described(task: str, folders: tuple[Path, Path]) 
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_digits_of_other_scripts_are_digits_or_nothing(
-    task: str, folders: tuple[Path, Path]
-) -> None:
+def test_digits_of_other_scripts_are_digits_or_nothing(task, folders):
     expectation(folders, task)
     made, (sample, *_) = samples(folders, task)
     reply = str(sample.target).replace(" ", "").translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩"))

@@ -5,14 +5,12 @@ published code.
 import asyncio
 import json
 import random
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 from inspect_ai.model import ModelName, ModelOutput
-from inspect_ai.scorer import SampleScore, Score, Scorer, Target
+from inspect_ai.scorer import SampleScore, Score, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.datasets_builders.lilybench.emopia import Clip
@@ -24,12 +22,11 @@ from music_evals.datasets_builders.lilybench.rows import (
     QUADRANT_LABELS,
     TASKS,
     Piece,
-    TaskRow,
 )
 from music_evals.scorers import score_tasks
 from music_evals.scorers.items import all_items, headline
 
-MAKE: dict[str, Callable[[str], Scorer]] = {
+MAKE = {
     "bar_count": score_tasks.measure_count,
     "bar_sequencing": score_tasks.measure_order,
     "error_detection": score_tasks.wrong_measures,
@@ -39,17 +36,14 @@ MAKE: dict[str, Callable[[str], Scorer]] = {
 
 
 @cache
-def data(name: str) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads(
-        (Path(__file__).parent / "data" / f"{name}.json").read_text("utf-8")
-    )
-    return read
+def data(name):
+    return json.loads((Path(__file__).parent / "data" / f"{name}.json").read_text("utf-8"))
 
 
 # --- replies ---
 
 
-def scored(task: str, reply: str, right: str, number: int, group: str) -> SampleScore:
+def scored(task, reply, right, number, group):
     options = [f"Q{digit}" for digit in group] if task == "emotion_recognition" else []
     kind = group if task == "error_detection" else ""
     metadata = {"kind": kind, "task": task, "options": options, "piece": number}
@@ -61,11 +55,11 @@ def scored(task: str, reply: str, right: str, number: int, group: str) -> Sample
     return SampleScore(score=score, sample_id=number, sample_metadata=metadata)
 
 
-def details(one: SampleScore) -> dict[str, Any]:
+def details(one):
     return one.score.metadata or {}
 
 
-def figures(task: str, scores: list[SampleScore]) -> dict[str, float]:
+def figures(task, scores):
     items = all_items(scores)
     main = headline(items)
     assert main
@@ -90,7 +84,7 @@ def figures(task: str, scores: list[SampleScore]) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("task", MAKE)
-def test_replies_are_read_and_scored_as_published(task: str) -> None:
+def test_replies_are_read_and_scored_as_published(task):
     replies = data("lilybench_replies")
     scores = []
     for number, (reply, right, group, parsed, value) in enumerate(replies[task]):
@@ -111,20 +105,20 @@ def test_replies_are_read_and_scored_as_published(task: str) -> None:
 
 
 @cache
-def texts() -> list[dict[str, Any]]:
+def texts():
     """Texts with the outputs of the second implementation, and a composer and a style."""
     columns = [*data("lilybench_texts")["columns"], "composer", "style"]
     rows = enumerate(data("lilybench_texts")["texts"])
     return [dict(zip(columns, (*row, f"C{n % 9}", f"S{n % 7}"), strict=True)) for n, row in rows]
 
 
-def without(text: str, spans: list[list[int]], replacement: str = "") -> str:
+def without(text, spans, replacement=""):
     for start, end in reversed(spans):
         text = text[:start] + replacement + text[end:]
     return text
 
 
-def corruptions(facts: dict[str, Any], kind: str) -> set[tuple[str, int]]:
+def corruptions(facts, kind):
     """All corrupted texts that the published code may make, with the number of the bar."""
     text, places = facts["text"], facts["separators"]
     if kind == "invalid_metadata":
@@ -147,7 +141,7 @@ def corruptions(facts: dict[str, Any], kind: str) -> set[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("kind", CORRUPTIONS)
-def test_bars_and_corruptions_of_any_text_are_as_published(kind: Any) -> None:
+def test_bars_and_corruptions_of_any_text_are_as_published(kind):
     count = 0
     for number, facts in enumerate(texts()):
         assert split_bars(facts["text"]) == facts["bars"]
@@ -164,7 +158,7 @@ def test_bars_and_corruptions_of_any_text_are_as_published(kind: Any) -> None:
         } == corruptions(facts, kind)
 
 
-def rows_of(task: Any) -> list[tuple[TaskRow, dict[str, Any]]]:
+def rows_of(task):
     """Rows with the facts on their texts."""
     pieces = [Piece(str(n), facts["text"], facts) for n, facts in enumerate(texts())]
     return [
@@ -173,11 +167,11 @@ def rows_of(task: Any) -> list[tuple[TaskRow, dict[str, Any]]]:
     ]
 
 
-def right(row: TaskRow) -> str:
+def right(row):
     return row["options"][int(row["answer"])]
 
 
-def test_rows_on_bars_are_as_published() -> None:
+def test_rows_on_bars_are_as_published():
     for row, facts in rows_of("bar_count"):
         assert (row["score"], row["answer"]) == (facts["text"], str(len(facts["bars"])))
     for row, facts in rows_of("bar_sequencing"):
@@ -193,9 +187,9 @@ def test_rows_on_bars_are_as_published() -> None:
 
 
 @pytest.mark.parametrize("task", ["metadata_qa", "metadata_prediction"])
-def test_rows_on_metadata_are_as_published(task: str) -> None:
-    def value_of(facts: dict[str, Any], kind: str) -> str | None:
-        value: str | None = facts["key" if kind == "key" else "metre"]
+def test_rows_on_metadata_are_as_published(task):
+    def value_of(facts, kind):
+        value = facts["key" if kind == "key" else "metre"]
         return value.partition("/")[2] if value and kind == "note_length" else value
 
     rows = rows_of(task)
@@ -210,7 +204,7 @@ def test_rows_on_metadata_are_as_published(task: str) -> None:
     assert {row["kind"] for row, _ in rows} == set(FIELDS)
 
 
-def test_rows_on_headers_are_as_published() -> None:
+def test_rows_on_headers_are_as_published():
     for row, facts in rows_of("music_captioning"):
         assert (right(row), row["score"]) == (
             facts["title"],
@@ -226,7 +220,7 @@ def test_rows_on_headers_are_as_published() -> None:
         assert (right(row), row["score"]) == (facts["style"], facts["text"])
 
 
-def test_rows_with_errors_are_as_published() -> None:
+def test_rows_with_errors_are_as_published():
     rows = rows_of("error_detection")
     kinds = [row["kind"] for row, _ in rows]
     assert kinds == [kind for kind in CORRUPTIONS for _ in range(len(rows) // 5)]
@@ -236,7 +230,7 @@ def test_rows_with_errors_are_as_published() -> None:
         assert (row["score"], int(row["answer"])) in corruptions(facts, row["kind"])
 
 
-def test_rows_on_clips_are_as_published() -> None:
+def test_rows_on_clips_are_as_published():
     clips = [
         Clip(f"Q{1 + number % 4}_song{number}_0", 1 + number % 4, str(number).encode())
         for number in range(80)

@@ -8,7 +8,6 @@ written values of the notes, rests, grace notes, ties and signs.
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from difflib import SequenceMatcher
 from hashlib import sha256
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.datasets_builders.msu.questions.reading import Reading, read, spell
+from music_evals.datasets_builders.msu.questions.reading import read, spell
 from music_evals.datasets_builders.msu.works import default_works
 
 ORACLE = json.loads((Path(__file__).parent / "data" / "verovio_scores.json").read_text("utf-8"))[
@@ -47,7 +46,7 @@ class Cell:
     dynamics: set[str]
 
 
-def builder_cells(reading: Reading) -> Iterator[list[Cell]]:
+def builder_cells(reading):
     for index, measure in enumerate(reading.measures):
         yield [
             Cell(
@@ -68,13 +67,13 @@ def builder_cells(reading: Reading) -> Iterator[list[Cell]]:
         ]
 
 
-def digest(cells: list[Cell]) -> str:
+def digest(cells):
     values = [[getattr(cell, field.name) for field in fields(Cell)] for cell in cells]
     plain = [[_sorted(value) for value in row] for row in values]
     return sha256(json.dumps(plain).encode()).hexdigest()[:8]
 
 
-def _sorted(value: object) -> object:
+def _sorted(value):
     if isinstance(value, Counter):
         return sorted(value.items())
     return sorted(value) if isinstance(value, set) else value
@@ -84,7 +83,7 @@ def _sorted(value: object) -> object:
 @pytest.mark.parametrize(
     "work", [work for work in default_works() if work.name in ORACLE], ids=lambda work: work.name
 )
-def test_every_measure_of_every_staff_is_read_alike(work) -> None:
+def test_every_measure_of_every_staff_is_read_alike(work):
     """verovio has the two pieces of a divided measure one by one."""
     measures = [digest(cells) for cells in builder_cells(read(work.load()))]
     pieces = ORACLE[work.name].split()

@@ -7,33 +7,31 @@ the arithmetic says.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final
 
 from tests.oracles.spelling import Interval, interval_up, letter_of, root_of
 from tests.oracles.theory_words import BANK, READERS, ROMAN
 
 # No question is nearly as long. The bound keeps the matching quick whatever the text is.
-_LONGEST: Final = 500
+_LONGEST = 500
 
-_MAJOR: Final = (0, 2, 4, -1, 1, 3, 5)  # above the tonic, in fifths
-_MINOR: Final = (0, 2, -3, -1, 1, -4, -2)
-_INVERSIONS: Final = {"": 0, "6": 1, "64": 2, "7": 0, "65": 1, "43": 2, "42": 3}
+_MAJOR = (0, 2, 4, -1, 1, 3, 5)  # above the tonic, in fifths
+_MINOR = (0, 2, -3, -1, 1, -4, -2)
+_INVERSIONS = {"": 0, "6": 1, "64": 2, "7": 0, "65": 1, "43": 2, "42": 3}
 
 
-def _raised(notes: Sequence[int], by: int) -> tuple[int, ...]:
+def _raised(notes, by):
     return tuple(note + by for note in notes)
 
 
-def _sharps(key: tuple[int, int]) -> int:
+def _sharps(key):
     return key[0] - 3 * key[1]
 
 
-def _inverted(chord: Sequence[int], inversion: int) -> tuple[int, ...]:
+def _inverted(chord, inversion):
     return (*chord[inversion:], *chord[:inversion])
 
 
-def _resolved(figure: re.Match[str], key: tuple[int, int]) -> tuple[int, ...]:
+def _resolved(figure, key):
     """The notes of a Roman numeral, from the lowest up."""
     tonic, minor = key
     if figure[4]:
@@ -49,15 +47,13 @@ def _resolved(figure: re.Match[str], key: tuple[int, int]) -> tuple[int, ...]:
     return _inverted(_raised(chord, tonic + root), _INVERSIONS[figure[3]])
 
 
-def _root_above(numeral: str, sign: str, minor: int) -> int:
+def _root_above(numeral, sign, minor):
     degree = ROMAN.index(numeral.upper())
     # The seventh degree of minor is raised under a diminished chord only.
     return _MAJOR[degree] if sign and degree == 6 else (_MINOR if minor else _MAJOR)[degree]
 
 
-def _function_chord(
-    key: tuple[int, int], function: tuple[int, tuple[int, ...], tuple[int, ...]]
-) -> tuple[int, ...]:
+def _function_chord(key, function):
     degree, *chords = function
     root = _MAJOR[
         degree
@@ -65,19 +61,19 @@ def _function_chord(
     return _raised(chords[key[1]], key[0] + root)
 
 
-def _divided(metre: tuple[int, int]) -> tuple[int, int]:
+def _divided(metre):
     count = metre[0]
     return (count // 3, 3) if count > 3 and count % 3 == 0 else (count, 2)
 
 
-def _sound_alike(notes: Sequence[int], others: Sequence[int]) -> bool:
+def _sound_alike(notes, others):
     """Are all spelled otherwise, and sound the same?"""
     pairs = zip(notes, others, strict=False)
     alike = all(a != b and (a - b) % 12 == 0 for a, b in pairs)
     return alike and len(notes) == len(others)
 
 
-_FITS: Final[Mapping[str, Callable[..., bool]]] = {
+_FITS = {
     "interval_up": lambda it, a, b: it == interval_up(a, b),
     "interval_down": lambda it, a, b: it == interval_up(b, a),
     "note_above": lambda it, a, by: it == a + by.fifths,
@@ -128,10 +124,10 @@ _FITS: Final[Mapping[str, Callable[..., bool]]] = {
 }
 """Name of a wording in ``theory.toml`` → whether an option fits what fills its blanks."""
 
-_BLANK: Final = re.compile(r"\{([a-z]+):([a-z_]+)\}")
+_BLANK = re.compile(r"\{([a-z]+):([a-z_]+)\}")
 
 
-def _pattern(wording: str) -> tuple[re.Pattern[str], dict[str, str]]:
+def _pattern(wording):
     """A pattern for a wording, and what its blanks hold."""
     literal = re.split(r"\{[^}]*\}", wording)
     blanks = _BLANK.findall(wording)
@@ -142,14 +138,14 @@ def _pattern(wording: str) -> tuple[re.Pattern[str], dict[str, str]]:
     return re.compile(re.escape(literal[0]) + "".join(parts)), dict(blanks)
 
 
-_PATTERNS: Final = [
+_PATTERNS = [
     (*_pattern(form[language]), READERS[form["option"]], _FITS[name])
     for name, form in BANK["forms"].items()
     for language in ("zh", "en")
 ]
 
 
-def solve(question: str, options: Sequence[str]) -> int | None:
+def solve(question, options):
     """Answer a theory question, in Chinese or English, by arithmetic on what it says: the index of
     the right option.
 

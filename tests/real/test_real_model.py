@@ -4,7 +4,6 @@ MUSIC_EVALS_REAL_MODEL names its folder, or its repository if the network may be
 """
 
 import os
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +14,7 @@ TASKS = ("musictheorybench_knowledge", "muse_chord_quality")
 
 
 @pytest.fixture(scope="module")
-def model() -> str:
+def model():
     name = os.environ.get("MUSIC_EVALS_REAL_MODEL")
     if not name:
         pytest.skip(
@@ -26,7 +25,7 @@ def model() -> str:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_replies_are_text_of_which_most_are_read(task: str, model: str, tmp_path: Path) -> None:
+def test_replies_are_text_of_which_most_are_read(task, model, tmp_path):
     options = {"limit": 10, "max_tokens": 64, "display": "none"}
     records = me.run(task, model, logs=str(tmp_path), **options)
     run = records.runs.iloc[0]
@@ -37,7 +36,7 @@ def test_replies_are_text_of_which_most_are_read(task: str, model: str, tmp_path
     assert set(items["answer"].dropna()) <= {"A", "B", "C", "D", "I", "H"}
 
 
-def test_an_instruction_moves_the_probability_of_the_options(model: str, tmp_path: Path) -> None:
+def test_an_instruction_moves_the_probability_of_the_options(model, tmp_path):
     options = {"limit": 10, "display": "none", "params": {"answer": "likelihood"}}
     records = me.run(TASKS[0], model, logs=str(tmp_path), **options)
     assert (records.items["options_mass"] > 0).all()

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.reports.records import Records, read_records
+from music_evals.reports.records import read_records
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "logs"
 
 
 @pytest.fixture(scope="session")
-def golden() -> Records:
+def golden():
     return read_records(GOLDEN)

@@ -1,9 +1,5 @@
 """Logs on disk as the tasks write them, with the scores that a test wants."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, Literal
-
 from inspect_ai.log import (
     EvalConfig,
     EvalDataset,
@@ -26,27 +22,27 @@ CHANCE = {"": {"chance": {"value": 0.25}}}
 
 
 def write_log(
-    folder: Path,
-    values: str | Sequence[Any],
+    folder,
+    values,
     *,
-    benchmark: str = "ziqi",
-    task: str = "comprehension",
-    model: str = "vllm/org/model",
-    params: Mapping[str, Any] | None = None,
-    about: Mapping[str, Any] | None = None,
-    samples: Sequence[Mapping[str, Any]] = (),
-    scores: Sequence[Mapping[str, Any]] = (),
-    answers: Sequence[str | None] = (),
-    day: int = 1,
-    limit: int | None = None,
-    epochs: int = 1,
-    in_dataset: int | None = None,
-    settings: GenerateConfig | None = None,
-    status: Literal["success", "error"] = "success",
-    fields: Mapping[str, Any] | None = None,
-    metrics: Mapping[str, float] | None = None,
-    stats: Mapping[str, Any] | None = None,
-) -> Path:
+    benchmark="ziqi",
+    task="comprehension",
+    model="vllm/org/model",
+    params=None,
+    about=None,
+    samples=(),
+    scores=(),
+    answers=(),
+    day=1,
+    limit=None,
+    epochs=1,
+    in_dataset=None,
+    settings=None,
+    status="success",
+    fields=None,
+    metrics=None,
+    stats=None,
+):
     """Write a log.
 
     Args:
@@ -141,6 +137,6 @@ def write_log(
     return path
 
 
-def rows(table: Any) -> list[dict[str, Any]]:
+def rows(table):
     """The rows of a table by heading."""
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]

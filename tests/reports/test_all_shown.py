@@ -42,7 +42,7 @@ TITLES = {load(name).title for name in NAMES}
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def written(tmp_path_factory):
     """The folder of reports and logs, and what the terminal shows."""
     folder = tmp_path_factory.mktemp("all")
     for place, (model, right) in enumerate(MODELS.items()):
@@ -61,16 +61,16 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, output
 
 
-def headings(row: dict[str, str]) -> set[str]:
+def headings(row):
     return {name.rstrip(" †") for name in row} - {"Model", "Rank", "Suite, normalised"}
 
 
-def column(path: Path, name: str) -> set[str]:
+def column(path, name):
     with path.open(encoding="utf-8") as file:
         return {row[name].rstrip(" †") for row in csv.DictReader(file)}
 
 
-def test_every_output_has_every_benchmark_that_was_run(written: tuple[Path, str]) -> None:
+def test_every_output_has_every_benchmark_that_was_run(written):
     folder, output = written
     out = folder / "out"
     page = Tables((out / "report.html").read_text(encoding="utf-8"))
@@ -105,8 +105,8 @@ def test_every_output_has_every_benchmark_that_was_run(written: tuple[Path, str]
 
 
 def test_a_part_is_marked_and_has_neither_a_rank_nor_the_highest_score(
-    written: tuple[Path, str],
-) -> None:
+    written,
+):
     folder, _ = written
     text = (folder / "site" / "index.html").read_text(encoding="utf-8")
     row = text[text.index(">anthropic/") : text.index("</tr>", text.index(">anthropic/"))]
@@ -124,7 +124,7 @@ def test_a_part_is_marked_and_has_neither_a_rank_nor_the_highest_score(
     assert ranks[PART] == "-"
 
 
-def test_a_model_that_ran_a_part_of_one_benchmark_has_no_rank(tmp_path: Path) -> None:
+def test_a_model_that_ran_a_part_of_one_benchmark_has_no_rank(tmp_path):
     for task in load("muse").tasks:
         write_log(tmp_path, "CI" * 5, benchmark="muse", task=task, model="x/whole")
     write_log(tmp_path, "C" * 10, benchmark="muse", task="syncopation", model="x/part")
@@ -136,7 +136,7 @@ def test_a_model_that_ran_a_part_of_one_benchmark_has_no_rank(tmp_path: Path) ->
     assert ranks == {"x/whole": "1", "x/part": "-", "x/few": "-"}
 
 
-def test_tables_of_latex_fit_a_plain_article(written: tuple[Path, str]) -> None:
+def test_tables_of_latex_fit_a_plain_article(written):
     text = (written[0] / "out" / "latex" / "overview.tex").read_text(encoding="utf-8")
     assert "% Left out" not in text
     assert text.count(r"\begin{tabular}") > 1
@@ -144,9 +144,7 @@ def test_tables_of_latex_fit_a_plain_article(written: tuple[Path, str]) -> None:
     assert len(names) == text.count(r"\begin{tabular}"), "each part names its rows"
 
 
-def test_columns_are_checked_before_any_table_and_those_that_there_are_are_named(
-    written: tuple[Path, str], tmp_path: Path
-) -> None:
+def test_columns_are_checked_before_any_table_and_those_that_there_are_are_named(written, tmp_path):
     command = ("report", written[0] / "logs", "--out", tmp_path / "out", "--latex", "--columns")
     code, output = run(*command, "Model,Musee")
     assert code == 1
@@ -164,7 +162,7 @@ def test_columns_are_checked_before_any_table_and_those_that_there_are_are_named
     }
 
 
-def test_every_floor_has_a_sentence() -> None:
+def test_every_floor_has_a_sentence():
     """Floors stand in the provenance of data and in the code that makes them."""
     named = {"chance", "majority", "surface"}
     for path in Path(benchmarks.__file__).parents[1].rglob("questions/audit.py"):

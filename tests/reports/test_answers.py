@@ -1,14 +1,11 @@
 """What a report and the terminal say of a run's replies: collapse, limits, gaps, and wall time."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from music_evals.commands.run import show_scores
 from music_evals.evals import musictheorybench
 from music_evals.reports.answers import answer_lines
-from music_evals.reports.records import Records, read_records
+from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from tests.harness import run
 from tests.reports.logs import rows, write_log
@@ -17,13 +14,11 @@ KEYS = [{"key": "ABCD"[number % 4]} for number in range(40)]
 RIGHT = "IICI" * 10  # where the key is C
 
 
-def table_of(records: Records, name: str, benchmark: str = "ziqi") -> Any:
+def table_of(records, name, benchmark="ziqi"):
     return next(table for table in section_tables(records, benchmark) if table.name == name)
 
 
-def test_collapse_is_a_line_a_note_and_figures(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_collapse_is_a_line_a_note_and_figures(tmp_path, capsys):
     metrics = {"commonest_answer": 1.0, "permutation_p": 1.0, "position_bias": 0.75}
     write_log(tmp_path, RIGHT, scores=KEYS, answers=["C"] * 40, metrics=metrics)
     records = read_records(tmp_path)
@@ -42,7 +37,7 @@ def test_collapse_is_a_line_a_note_and_figures(
     )
 
 
-def test_nothing_is_said_of_answers_that_follow_the_keys(tmp_path: Path) -> None:
+def test_nothing_is_said_of_answers_that_follow_the_keys(tmp_path):
     answers = [fact["key"] for fact in KEYS]
     write_log(tmp_path, "C" * 40, scores=KEYS, answers=answers, metrics={"permutation_p": 0.002})
     records = read_records(tmp_path)
@@ -50,7 +45,7 @@ def test_nothing_is_said_of_answers_that_follow_the_keys(tmp_path: Path) -> None
     assert not any("collapse" in note for note in table_of(records, "ziqi_table1").notes)
 
 
-def test_prompts_beyond_the_context_have_advice_of_their_own(tmp_path: Path) -> None:
+def test_prompts_beyond_the_context_have_advice_of_their_own(tmp_path):
     empty = [{"reading": "empty"}] * 40
     write_log(tmp_path, "N" * 40, scores=empty, answers=[None] * 40, metrics={"too_long": 1.0})
     table = table_of(read_records(tmp_path), "ziqi_table1")
@@ -59,7 +54,7 @@ def test_prompts_beyond_the_context_have_advice_of_their_own(tmp_path: Path) -> 
     assert "--max-model-len" in advice
 
 
-def test_samples_without_a_score_are_counted(tmp_path: Path) -> None:
+def test_samples_without_a_score_are_counted(tmp_path):
     write_log(tmp_path, ["C", "I", float("nan"), "C"])
     records = read_records(tmp_path)
     (row,) = rows(table_of(records, "ziqi_replies"))
@@ -68,15 +63,15 @@ def test_samples_without_a_score_are_counted(tmp_path: Path) -> None:
     assert line.endswith("samples without a score, which are in no figure: 1.")
 
 
-def test_replies_to_several_questions_that_are_misnumbered_are_counted(tmp_path: Path) -> None:
+def test_replies_to_several_questions_that_are_misnumbered_are_counted(tmp_path):
     write_log(tmp_path, "CI", metrics={"misnumbered": 2.0})
     (line,) = answer_lines(read_records(tmp_path).runs)
     assert line.endswith("replies with fewer or other numbers than questions: 2.")
 
 
 def test_seconds_are_the_wall_time_and_undecided_trials_have_a_column(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, capsys, monkeypatch
+):
     monkeypatch.setenv("COLUMNS", "200")
     stats = {
         "started_at": "2026-01-01T10:00:00+00:00",
@@ -91,9 +86,7 @@ def test_seconds_are_the_wall_time_and_undecided_trials_have_a_column(
 
 
 @pytest.mark.parametrize(("baseline", "is_collapsed"), [("majority", True), ("chance", False)])
-def test_one_answer_is_collapse_and_guessing_is_none(
-    baseline: str, is_collapsed: bool, tmp_path: Path
-) -> None:
+def test_one_answer_is_collapse_and_guessing_is_none(baseline, is_collapsed, tmp_path):
     run(musictheorybench.knowledge(), tmp_path, f"baseline/{baseline}")
     (row,) = read_records(tmp_path).runs.to_dict("records")
     assert row["collapse"].is_collapsed is is_collapsed

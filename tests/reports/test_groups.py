@@ -1,7 +1,5 @@
 """The table of a group of tasks, from logs that are made here."""
 
-from pathlib import Path
-
 from music_evals.reports.records import read_records
 from music_evals.reports.report import make_report
 from music_evals.reports.tables.groups import group_tables
@@ -11,11 +9,11 @@ from tests.reports.logs import write_log
 MODEL = "vllm/org/model"
 
 
-def write(folder: Path, benchmark: str, task: str, values: str, **options: object) -> None:
+def write(folder, benchmark, task, values, **options):
     write_log(folder, values, benchmark=benchmark, task=task, **options)  # type: ignore[arg-type]
 
 
-def test_a_group_has_a_table_once_two_of_its_tasks_were_run(tmp_path: Path) -> None:
+def test_a_group_has_a_table_once_two_of_its_tasks_were_run(tmp_path):
     write(tmp_path, "mmau", "music", "CCCI")
     assert group_tables(read_records(tmp_path)) == []
     write(tmp_path, "gtzan_genre", "genre", "CI")
@@ -38,8 +36,8 @@ def test_a_group_has_a_table_once_two_of_its_tasks_were_run(tmp_path: Path) -> N
 
 
 def test_a_column_shows_runs_with_its_parameters_and_the_nearest_to_the_defaults(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     by_modality = {"midi": "CC", "audio": "II"}
     for modality, values in by_modality.items():
         write(tmp_path, "muse", "syncopation", values, params={"modality": modality})
@@ -53,7 +51,7 @@ def test_a_column_shows_runs_with_its_parameters_and_the_nearest_to_the_defaults
     assert all(cell.mark == "†" for cell in row if isinstance(cell, Estimate))
 
 
-def test_the_report_has_the_groups_behind_the_summary(tmp_path: Path) -> None:
+def test_the_report_has_the_groups_behind_the_summary(tmp_path):
     write(tmp_path, "mmau", "music", "CI")
     write(tmp_path, "mmar", "music", "CI")
     sections, left_out = make_report(read_records(tmp_path))

@@ -1,13 +1,11 @@
 """The table of scores by level."""
 
-from pathlib import Path
-
 from music_evals.reports.records import read_records
 from music_evals.reports.tables.levels import levels_table
 from tests.reports.logs import write_log
 
 
-def test_runs_of_single_levels_and_of_all_levels_have_a_row_each(tmp_path: Path) -> None:
+def test_runs_of_single_levels_and_of_all_levels_have_a_row_each(tmp_path):
     for level, values in enumerate(("CCCC", "CCCI", "CIII", "CCII", "CIII"), start=1):
         write_log(tmp_path, values, params={"level": level}, model="x/single")
     samples = [{"ladder_level": level} for level in (1, 1, 2, 2, 5, 5)]

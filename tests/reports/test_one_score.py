@@ -4,7 +4,6 @@ what ran.
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
@@ -12,7 +11,7 @@ from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.overview import make_overview
 from music_evals.reports.page import html
-from music_evals.reports.records import Records, read_records
+from music_evals.reports.records import read_records
 from music_evals.reports.report import make_report, section_tables
 from music_evals.reports.results import as_json
 from music_evals.reports.site import board_table
@@ -24,7 +23,7 @@ from tests.reports.logs import rows, write_log
 FLOOR = {"floors": {"": {"chance": {"value": 0.0}}}}
 
 
-def test_the_headline_of_every_golden_log_is_its_own_main_metric(golden: Records) -> None:
+def test_the_headline_of_every_golden_log_is_its_own_main_metric(golden):
     assert len(golden.headers) == 58
     for number, log in golden.headers.items():
         assert isinstance(log, EvalLog)
@@ -40,7 +39,7 @@ def test_the_headline_of_every_golden_log_is_its_own_main_metric(golden: Records
         )
 
 
-def test_no_metric_is_a_sentence_or_undefined(golden: Records) -> None:
+def test_no_metric_is_a_sentence_or_undefined(golden):
     for log in golden.headers.values():
         for score in log.results.scores if log.results else []:
             for name, metric in score.metrics.items():
@@ -48,7 +47,7 @@ def test_no_metric_is_a_sentence_or_undefined(golden: Records) -> None:
                 assert metric.value == metric.value
 
 
-def test_a_later_partial_run_does_not_take_the_place_of_a_complete_one(tmp_path: Path) -> None:
+def test_a_later_partial_run_does_not_take_the_place_of_a_complete_one(tmp_path):
     write_log(tmp_path, "CIII", day=1)
     write_log(tmp_path, "C", day=2, limit=1, in_dataset=4)
     write_log(tmp_path, "CC", day=3, limit=2, in_dataset=4)
@@ -69,7 +68,7 @@ def test_a_later_partial_run_does_not_take_the_place_of_a_complete_one(tmp_path:
     ]  # of equal ones the newest
 
 
-def test_summary_page_leaderboard_and_results_agree(golden: Records) -> None:
+def test_summary_page_leaderboard_and_results_agree(golden):
     summary = {
         (row["Model"], row["Benchmark"].removesuffix(" †")): row
         for row in rows(summary_table(golden))
@@ -99,7 +98,7 @@ def test_summary_page_leaderboard_and_results_agree(golden: Records) -> None:
     assert shown_interval in html("T", [], sections[:1], {}, overview)
 
 
-def test_msu_has_all_its_tasks_whatever_the_length_of_the_scores(tmp_path: Path) -> None:
+def test_msu_has_all_its_tasks_whatever_the_length_of_the_scores(tmp_path):
     questions = [
         {
             "score_id": "s",
@@ -127,9 +126,7 @@ TASKS = {
 SAME = [{"content": f"{number}"} for number in range(4)]
 
 
-def suite(
-    tmp_path: Path, models: dict[str, list[str]]
-) -> tuple[dict[str, float | None], list[str]]:
+def suite(tmp_path, models):
     """Models → the benchmarks that each ran, of which mmau and mmar ask the same questions."""
     for model, benchmarks in models.items():
         for benchmark in benchmarks:
@@ -143,19 +140,19 @@ def suite(
     return {model: suites.get(model) for model in models}, notes
 
 
-def test_only_models_with_the_same_benchmarks_have_a_suite_mean(tmp_path: Path) -> None:
+def test_only_models_with_the_same_benchmarks_have_a_suite_mean(tmp_path):
     means, notes = suite(tmp_path, {"vllm/a/full": ["muse", "ziqi"], "vllm/b/part": ["muse"]})
     assert means == {"vllm/a/full": 75, "vllm/b/part": None}
     assert any("vllm/b/part" in note for note in notes)
 
 
-def test_questions_of_two_benchmarks_count_once(tmp_path: Path) -> None:
+def test_questions_of_two_benchmarks_count_once(tmp_path):
     means, notes = suite(tmp_path, {"vllm/a/b": ["muse", "mmau", "mmar"]})
     assert means == {"vllm/a/b": 37.5}, "the mean of 75 and 0, and not of 75, 0 and 0"
     assert any("4 of 4 questions of MMAU-music" in note and "left out" in note for note in notes)
 
 
-def test_benchmarks_that_only_a_baseline_ran_are_not_of_the_suite(tmp_path: Path) -> None:
+def test_benchmarks_that_only_a_baseline_ran_are_not_of_the_suite(tmp_path):
     models = {
         "vllm/a/b": ["muse", "ziqi"],
         "baseline/chance": ["muse", "ziqi", "mmau"],
@@ -165,13 +162,13 @@ def test_benchmarks_that_only_a_baseline_ran_are_not_of_the_suite(tmp_path: Path
     assert means == {"vllm/a/b": 75, "baseline/chance": 75, "baseline/reader": None}
 
 
-def test_no_normalised_value_has_an_interval_above_100(golden: Records) -> None:
+def test_no_normalised_value_has_an_interval_above_100(golden):
     values = [one.normalised for one in aggregates(golden)[0] if one.normalised]
     assert len(values) > 5
     assert max(one.high for one in values if one.high is not None) <= 100
 
 
-def test_questions_on_one_piece_are_taken_together(tmp_path: Path) -> None:
+def test_questions_on_one_piece_are_taken_together(tmp_path):
     write_log(tmp_path / "apart", "CCCCIIII", samples=[{}] * 8)
     for key in ("question", "score_id", "piece", "cluster"):
         write_log(
@@ -186,7 +183,7 @@ def test_questions_on_one_piece_are_taken_together(tmp_path: Path) -> None:
     assert alone == replace(share(0.5, 8), unread=0.0)
 
 
-def test_a_test_between_models_is_of_their_headlines(tmp_path: Path) -> None:
+def test_a_test_between_models_is_of_their_headlines(tmp_path):
     """Macro F1: kinds count alike, and rows without an error do not count."""
     kinds = ["x", "x", "x", "y", "clean"]
     scores = [
@@ -219,7 +216,7 @@ def test_a_test_between_models_is_of_their_headlines(tmp_path: Path) -> None:
     )
 
 
-def test_n_stands_beside_every_measured_score(golden: Records) -> None:
+def test_n_stands_beside_every_measured_score(golden):
     for section in dict.fromkeys(golden.runs["section"]):
         for table in section_tables(golden, section):
             measured = [
@@ -252,9 +249,7 @@ def test_n_stands_beside_every_measured_score(golden: Records) -> None:
         ("C" * 12 + "I" * 28, "C" * 10 + "I" * 30, "a neither reads MIDI nor hears: "),
     ],
 )
-def test_a_sentence_says_whether_a_model_reads_and_hears(
-    tmp_path: Path, midi: str, audio: str, sentence: str
-) -> None:
+def test_a_sentence_says_whether_a_model_reads_and_hears(tmp_path, midi, audio, sentence):
     for modality, values in (("midi", midi), ("audio", audio)):
         params = {"modality": modality}
         write_log(
@@ -270,7 +265,7 @@ def test_a_sentence_says_whether_a_model_reads_and_hears(
     assert found.endswith("from sound, floor 25.0.")
 
 
-def test_a_compile_rate_is_not_presented_as_quality(golden: Records) -> None:
+def test_a_compile_rate_is_not_presented_as_quality(golden):
     assert "compile rate, not quality" in make_overview(golden).sentences["LilyBench: generation"]
     (row,) = [row for row in rows(summary_table(golden)) if "generation" in row["Benchmark"]]
     assert row["Score"].mark == "‡"
@@ -280,13 +275,13 @@ def test_a_compile_rate_is_not_presented_as_quality(golden: Records) -> None:
     )
 
 
-def test_the_overview_of_a_benchmark_without_published_figures(tmp_path: Path) -> None:
+def test_the_overview_of_a_benchmark_without_published_figures(tmp_path):
     write_log(tmp_path, "CI", benchmark="ssmr", task="textual")
     assert make_overview(read_records(tmp_path)).sentences["SSMR-Bench"]
 
 
 @pytest.mark.parametrize("created", ["2999-01-01T10:00:00+00:00", "2999-01-01T10:00:00-08:00"])
-def test_a_run_whose_clock_was_ahead_is_not_the_newest(tmp_path: Path, created: str) -> None:
+def test_a_run_whose_clock_was_ahead_is_not_the_newest(tmp_path, created):
     write_log(tmp_path, "CIII", day=1)
     ahead = write_log(tmp_path, "CCCC", day=2)
     log = read_eval_log(str(ahead))

@@ -5,13 +5,12 @@ where there is one.
 import re
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from music_evals import benchmarks
-from music_evals.benchmarks import Published, PublishedRow, published
+from music_evals.benchmarks import published
 from music_evals.datasets_builders.lilybench.rows import SIZES
 from music_evals.reports.tables.lilybench import AVERAGED as MUTOPIA
 from music_evals.scorers.metrics.estimates import Estimate, average
@@ -34,19 +33,19 @@ MUSE_TASKS = ("syncopation", "transposition", "chord_quality")
 MSU_LEVELS = tuple(f"level {level}" for level in (1, 2, 3, 4))
 
 
-def load(name: str) -> Published:
+def load(name):
     benchmark = max(
         (known for known in benchmarks.names() if name.startswith(f"{known}_")), key=len
     )
     return published(benchmark, name.removeprefix(f"{benchmark}_"))
 
 
-def shares_of(trials: int) -> set[float]:
+def shares_of(trials):
     return {round(100 * right / trials, 2) for right in range(trials + 1)}
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_table_names_its_source_and_holds_percentages(name: str) -> None:
+def test_every_table_names_its_source_and_holds_percentages(name):
     table = load(name)
     commit = "31924fb755fafb351c76385403d176a9ab7fce76"
     papers = ("2406.15885", "2606.08722", "2510.22455", "2511.20697", "2604.15804")
@@ -76,9 +75,7 @@ def test_every_table_names_its_source_and_holds_percentages(name: str) -> None:
         ("muchomusic", "Music Flamingo", [74.58]),
     ],
 )
-def test_reports_of_models_repeat_what_two_sources_say(
-    benchmark: str, model: str, figures: list[float]
-) -> None:
+def test_reports_of_models_repeat_what_two_sources_say(benchmark, model, figures):
     (row,) = [
         row for row in published(benchmark, "third_party").rows if row.labels["model"] == model
     ]
@@ -209,9 +206,7 @@ def test_muse_table2_is_as_in_the_papers_text() -> None:
         ("msu_table2", "textual/ChatGPT-5$", ["overall"], 47.28, 47.28),
     ],
 )
-def test_ranges_are_those_that_the_papers_state(
-    name: str, rows: str, columns: list[str], lowest: float, highest: float
-) -> None:
+def test_ranges_are_those_that_the_papers_state(name, rows, columns, lowest, highest):
     chosen = [
         row.figures for row in load(name).rows if re.search(rows, "/".join(row.labels.values()))
     ]
@@ -237,7 +232,7 @@ def test_ranges_are_those_that_the_papers_state(
         ),
     ],
 )
-def test_leaders_are_those_that_the_papers_name(name: str, part: str, leaders: list[str]) -> None:
+def test_leaders_are_those_that_the_papers_name(name, part, leaders):
     rows = [row for row in load(name).rows if part in row.labels.values()]
     for column, leader in zip(rows[0].figures, leaders, strict=False):
         assert max(rows, key=lambda row: row.figures[column]).labels["model"] == leader
@@ -249,7 +244,7 @@ def test_leaders_are_those_that_the_papers_name(name: str, part: str, leaders: l
 @pytest.mark.parametrize(
     "model", ["Phi-4", "Qwen2.5-Coder-14B", "Codestral-22B", "DeepSeek-Coder-V2-Lite"]
 )
-def test_the_published_averages_are_over_eight_tasks_with_31_titles(model: str) -> None:
+def test_the_published_averages_are_over_eight_tasks_with_31_titles(model):
     table = {row.labels["task"]: row.figures[model] for row in load("lilybench_table3").rows}
     figures = [Estimate(table[task]) for task in MUTOPIA]
     assert average(figures).value == pytest.approx(table["Mutopia macro avg"], abs=TINY)
@@ -263,7 +258,7 @@ def test_the_published_averages_are_over_eight_tasks_with_31_titles(model: str) 
 
 
 @pytest.mark.parametrize("task", [task for task in MUTOPIA if task != "bar_sequencing"])
-def test_published_accuracies_are_shares_of_the_stated_rows_but_for_titles(task: Any) -> None:
+def test_published_accuracies_are_shares_of_the_stated_rows_but_for_titles(task):
     (row,) = [row for row in load("lilybench_table3").rows if row.labels["task"] == task]
     shares = [right / SIZES[task] for right in range(SIZES[task] + 1)]
     stated = [
@@ -284,11 +279,11 @@ def test_published_accuracies_are_shares_of_the_stated_rows_but_for_titles(task:
 # --- ZIQI-Eval ---
 
 
-def f1(precision: float, recall: float) -> float:
+def f1(precision, recall):
     return 2 * precision * recall / (precision + recall)
 
 
-def test_table1_f1_is_the_harmonic_mean() -> None:
+def test_table1_f1_is_the_harmonic_mean():
     rows = load("ziqi_table1").rows
     assert len(rows) == 16
     inexact = []
@@ -316,14 +311,14 @@ def test_table1_f1_is_the_harmonic_mean() -> None:
     ]
 
 
-def test_table2_averages_are_means_of_its_rows() -> None:
+def test_table2_averages_are_means_of_its_rows():
     *rows, mean = load("ziqi_table2").rows
     assert len(rows) == 16
     for name, printed in mean.figures.items():
         assert sum(row.figures[name] for row in rows) / 16 == pytest.approx(printed, abs=HALF)
 
 
-def themes_of(row: PublishedRow) -> list[float]:
+def themes_of(row):
     return [figure for theme, figure in row.figures.items() if theme != "average"]
 
 
@@ -334,9 +329,7 @@ def themes_of(row: PublishedRow) -> list[float]:
         ("ziqi_leaderboard_five_shot", ["educhat-base-002-13B"]),
     ],
 )
-def test_printed_averages_are_means_of_themes_in_few_rows_only(
-    name: str, fitting: list[str]
-) -> None:
+def test_printed_averages_are_means_of_themes_in_few_rows_only(name, fitting):
     rows = load(name).rows
     assert len(rows) == 16
     means = {row.labels["model"]: sum(themes_of(row)) / 10 for row in rows}
@@ -348,7 +341,7 @@ def test_printed_averages_are_means_of_themes_in_few_rows_only(
     assert all(min(themes_of(row)) <= row.figures["average"] <= max(themes_of(row)) for row in rows)
 
 
-def test_five_zero_shot_averages_are_over_the_questions() -> None:
+def test_five_zero_shot_averages_are_over_the_questions():
     """Weighted by the numbers of published test questions, as counted in the repository's files."""
     questions = (1165, 1805, 1291, 2350, 2632, 1896, 658, 1181, 826, 335)
     fitting = []
@@ -365,7 +358,7 @@ def test_five_zero_shot_averages_are_over_the_questions() -> None:
     ]
 
 
-def test_gpt4_in_the_human_study_is_a_share_of_whole_questions() -> None:
+def test_gpt4_in_the_human_study_is_a_share_of_whole_questions():
     assert load("ziqi_table3").rows[-1].figures == {"precision": round(100 * 77 / 114, 2)}
     gpt4 = {row.labels["theme"]: row.figures["gpt-4"] for row in load("ziqi_table4").rows}
     assert gpt4["World Ethnic Music"] == round(
@@ -380,7 +373,7 @@ def test_gpt4_in_the_human_study_is_a_share_of_whole_questions() -> None:
 # --- MUSE and MSU-Bench ---
 
 
-def test_muse_figures_are_shares_of_the_trials_or_of_some_of_them() -> None:
+def test_muse_figures_are_shares_of_the_trials_or_of_some_of_them():
     *rows, chance = load("muse_table1").rows
     assert len(rows) == 36
     assert chance.figures == {
@@ -404,7 +397,7 @@ def test_muse_figures_are_shares_of_the_trials_or_of_some_of_them() -> None:
     }
 
 
-def test_models_of_the_muse_benchmark_have_shares_of_60_replies_and_people_say_how_many() -> None:
+def test_models_of_the_muse_benchmark_have_shares_of_60_replies_and_people_say_how_many():
     *models, listeners, musicians = load("muse_ten_table1").rows
     assert {*models[0].figures} == {*benchmarks.load("muse_ten").tasks}
     assert len(models) == 8
@@ -420,7 +413,7 @@ def test_models_of_the_muse_benchmark_have_shares_of_60_replies_and_people_say_h
 
 
 @pytest.mark.parametrize(("name", "rows"), [("msu_table2", 15), ("msu_table5", 10)])
-def test_msu_levels_are_shares_of_450_questions_and_make_the_overall(name: str, rows: int) -> None:
+def test_msu_levels_are_shares_of_450_questions_and_make_the_overall(name, rows):
     table = load(name)
     assert len(table.rows) == rows
     contradicted = []
@@ -433,7 +426,7 @@ def test_msu_levels_are_shares_of_450_questions_and_make_the_overall(name: str, 
     assert contradicted == ([("textual", "Grok 4", 42.56)] if name == "msu_table2" else [])
 
 
-def test_msu_table3_repeats_table2_and_its_intervals_are_wilsons() -> None:
+def test_msu_table3_repeats_table2_and_its_intervals_are_wilsons():
     overall = {
         tuple(row.labels.values()): row.figures["overall"] for row in load("msu_table2").rows
     }

@@ -5,8 +5,6 @@ import io
 import json
 import re
 import zipfile
-from pathlib import Path
-from typing import Any
 
 import pytest
 from inspect_ai.log import read_eval_log, write_eval_log
@@ -14,7 +12,7 @@ from inspect_ai.model import GenerateConfig, ModelUsage
 
 from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.page import html, markdown
-from music_evals.reports.records import ALONE, Records, read_records
+from music_evals.reports.records import ALONE, read_records
 from music_evals.reports.report import _without_faulty, make_report
 from music_evals.reports.run_metadata import shown
 from music_evals.reports.sanitize import plain
@@ -24,7 +22,7 @@ from tests.reports.logs import rows, write_log
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e=1+1"
 
 
-def conditions(records: Records) -> list[str]:
+def conditions(records):
     return records.runs["condition"].tolist()
 
 
@@ -39,9 +37,7 @@ def conditions(records: Records) -> list[str]:
         ({"settings": GenerateConfig(max_retries=9, max_connections=3, timeout=5)}, "default"),
     ],
 )
-def test_what_can_change_an_answer_is_in_the_condition(
-    tmp_path: Path, options: dict[str, Any], condition: str
-) -> None:
+def test_what_can_change_an_answer_is_in_the_condition(tmp_path, options, condition):
     write_log(tmp_path, "CI")
     write_log(tmp_path, options.pop("values", "CI"), **options)
     found = read_records(tmp_path)
@@ -49,7 +45,7 @@ def test_what_can_change_an_answer_is_in_the_condition(
     assert found.runs["is_current"].all() == (condition != "default")
 
 
-def test_settings_of_the_task_itself_and_of_equal_runs_tell_nothing_apart(tmp_path: Path) -> None:
+def test_settings_of_the_task_itself_and_of_equal_runs_tell_nothing_apart(tmp_path):
     for temperature in (0.5, 1.0):
         settings = GenerateConfig(temperature=temperature)
         write_log(
@@ -59,8 +55,8 @@ def test_settings_of_the_task_itself_and_of_equal_runs_tell_nothing_apart(tmp_pa
 
 
 def test_arguments_and_address_of_a_model_are_in_its_name_where_its_runs_differ(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     write_log(tmp_path, "CI", fields={"model_args": {"dtype": "float16", "api_key": "s3cret"}})
     write_log(tmp_path, "CI", fields={"model_args": {"dtype": "bfloat16", "api_key": "other"}})
     one, two = read_records(tmp_path).runs["model"]
@@ -73,13 +69,13 @@ def test_arguments_and_address_of_a_model_are_in_its_name_where_its_runs_differ(
 @pytest.mark.parametrize(
     ("name", "value"), [("token", 1), ("x", "/home/me/file"), ("x", "a" * 100), ("x", {"a": 1})]
 )
-def test_what_may_be_private_is_hidden(name: str, value: Any) -> None:
+def test_what_may_be_private_is_hidden(name, value):
     assert shown(name, value).startswith("…")
     assert shown(name, value) == shown(name, value)
     assert shown("judges", ["openai/gpt-5", "a/b"]) == "openai/gpt-5,a/b"
 
 
-def test_data_of_one_label_and_another_revision_is_other_data(tmp_path: Path) -> None:
+def test_data_of_one_label_and_another_revision_is_other_data(tmp_path):
     for place, model in enumerate(("vllm/a/one", "vllm/b/two")):
         write_log(tmp_path, "CI", model=model, about={"dataset_revision": f"{place}" * 40})
     found = read_records(tmp_path)
@@ -92,8 +88,8 @@ def test_data_of_one_label_and_another_revision_is_other_data(tmp_path: Path) ->
 
 
 def test_of_many_models_the_best_are_paired_and_p_is_corrected_for_all_pairs(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     for right in range(14):
         write_log(tmp_path, "C" * right + "I" * (14 - right), model=f"vllm/a/m{right:02}")
     (table,) = comparison_tables(read_records(tmp_path))
@@ -111,12 +107,12 @@ def test_of_many_models_the_best_are_paired_and_p_is_corrected_for_all_pairs(
         assert min(row[place].value for row in table.rows) == pytest.approx(lowest)
 
 
-def _models_of(table: Any) -> list[list[str]]:
+def _models_of(table):
     places = [table.columns.index(f"{which} model") for which in ("First", "Second")]
     return [[row[place] for row in table.rows] for place in places]
 
 
-def test_epochs_are_one_item_and_a_sample_asked_again_counts_once(tmp_path: Path) -> None:
+def test_epochs_are_one_item_and_a_sample_asked_again_counts_once(tmp_path):
     write_log(tmp_path, "CICC", epochs=2)
     found = read_records(tmp_path)
     assert (found.runs.at[0, "n"], len(found.main[0])) == (2, 4)
@@ -125,7 +121,7 @@ def test_epochs_are_one_item_and_a_sample_asked_again_counts_once(tmp_path: Path
     assert (score.value, score.n) == (0.75, 2)
 
 
-def test_tokens_are_those_of_the_model_and_not_of_its_judges(tmp_path: Path) -> None:
+def test_tokens_are_those_of_the_model_and_not_of_its_judges(tmp_path):
     write_log(tmp_path, "CI")
     assert read_records(tmp_path).main[0]["tokens"].tolist() == [10, 20]
 
@@ -143,9 +139,7 @@ def test_tokens_are_those_of_the_model_and_not_of_its_judges(tmp_path: Path) -> 
         ({"about": {"dataset_seed": 10**30}}, "is a number above 1e+20"),
     ],
 )
-def test_logs_that_cannot_be_used_are_named_with_the_reason(
-    tmp_path: Path, changed: dict[str, Any], reason: str
-) -> None:
+def test_logs_that_cannot_be_used_are_named_with_the_reason(tmp_path, changed, reason):
     write_log(tmp_path, changed.pop("values", "CI"), **changed)
     good = write_log(tmp_path, "CI")
     found = read_records(tmp_path)
@@ -154,7 +148,7 @@ def test_logs_that_cannot_be_used_are_named_with_the_reason(
     assert (where.endswith("00.eval"), reason in why, "\n" in why) == (True, True, False)
 
 
-def test_files_that_are_no_logs_and_failed_runs_are_passed_over(tmp_path: Path) -> None:
+def test_files_that_are_no_logs_and_failed_runs_are_passed_over(tmp_path):
     path = write_log(tmp_path, "CI")
     log = read_eval_log(str(path))
     for name, field in (
@@ -174,7 +168,7 @@ def test_files_that_are_no_logs_and_failed_runs_are_passed_over(tmp_path: Path) 
         read_records(tmp_path / "nowhere")
 
 
-def test_a_small_log_cannot_take_much_memory(tmp_path: Path) -> None:
+def test_a_small_log_cannot_take_much_memory(tmp_path):
     path = write_log(tmp_path, "CI")
     header = zipfile.ZipFile(path).read("header.json").decode()
     with zipfile.ZipFile(tmp_path / "1-bomb.eval", "w", zipfile.ZIP_DEFLATED) as archive:
@@ -187,7 +181,7 @@ def test_a_small_log_cannot_take_much_memory(tmp_path: Path) -> None:
     assert re.fullmatch(r"reading it needs more than 26\d MiB of memory", why)
 
 
-def test_hostile_texts_are_shown_as_text(tmp_path: Path) -> None:
+def test_hostile_texts_are_shown_as_text(tmp_path):
     model = f"vllm/a/{HOSTILE}"
     write_log(
         tmp_path,
@@ -210,11 +204,11 @@ def test_hostile_texts_are_shown_as_text(tmp_path: Path) -> None:
     assert plain("a\tb\x00\ud800") == "a b��"
 
 
-def test_a_table_that_fails_for_one_log_leaves_that_out_and_names_it(tmp_path: Path) -> None:
+def test_a_table_that_fails_for_one_log_leaves_that_out_and_names_it(tmp_path):
     for place in range(3):
         write_log(tmp_path, "CI", model=f"vllm/a/m{place}")
 
-    def make(records: Records) -> list[Table]:
+    def make(records):
         if (records.runs["model"] == "vllm/a/m1").any():
             raise KeyError("odd")
         return [Table("t", "T", ("Model",), [[model] for model in records.runs["model"]])]
@@ -224,11 +218,11 @@ def test_a_table_that_fails_for_one_log_leaves_that_out_and_names_it(tmp_path: P
     assert (where.endswith("01.eval"), "KeyError" in why or "odd" in why) == (True, True)
 
 
-def _defaults(*_: Any) -> dict[str, Any]:
+def _defaults(*_):
     return {"shots": "zero", "dataset": "generated"}
 
 
-def test_a_run_by_inspect_alone_is_a_run_of_its_task(tmp_path: Path) -> None:
+def test_a_run_by_inspect_alone_is_a_run_of_its_task(tmp_path):
     samples = [
         {"benchmark": "ziqi", "task": "generation", "id": f"row {place}", "asks": {}}
         for place in range(2)
@@ -249,7 +243,7 @@ def test_a_run_by_inspect_alone_is_a_run_of_its_task(tmp_path: Path) -> None:
     assert found.main[0]["item"].tolist() == ["row 0", "row 1"]
 
 
-def test_frames_have_scores_by_group_floors_and_published_figures(golden: Records) -> None:
+def test_frames_have_scores_by_group_floors_and_published_figures(golden):
     scores = golden.scores
     assert set(scores["source"]) == {"measured", "floor", "published"}
     levels = scores[scores["group"].str.startswith("level=")]
@@ -262,7 +256,7 @@ def test_frames_have_scores_by_group_floors_and_published_figures(golden: Record
     assert rows(Table("t", "T", ("a",), [["b"]])) == [{"a": "b"}]
 
 
-def test_tags_of_one_run_and_none_of_another_are_read_together(tmp_path: Path) -> None:
+def test_tags_of_one_run_and_none_of_another_are_read_together(tmp_path):
     write_log(tmp_path, "CI", samples=[{"tags": "difficulty: easy"}, {"tags": "difficulty: hard"}])
     write_log(tmp_path, "CI", task="generation")
     scores = read_records(tmp_path).scores
@@ -273,7 +267,7 @@ def test_tags_of_one_run_and_none_of_another_are_read_together(tmp_path: Path) -
     }
 
 
-def test_a_signature_differs_where_scores_must_not_be_compared(tmp_path: Path) -> None:
+def test_a_signature_differs_where_scores_must_not_be_compared(tmp_path):
     about = {"readers": 3, "dataset_builder_version": "1.3.0"}
     write_log(tmp_path, "C", about=about)
     write_log(tmp_path, "C", about=about, params={"shots": "five"})
@@ -293,7 +287,7 @@ def test_a_signature_differs_where_scores_must_not_be_compared(tmp_path: Path) -
     assert len(set(signatures)) == 6
 
 
-def test_metadata_of_a_sample_are_no_column_of_the_records(tmp_path: Path) -> None:
+def test_metadata_of_a_sample_are_no_column_of_the_records(tmp_path):
     """A stranger's log names the number of another run, and then of none."""
     write_log(tmp_path, "C" * 7 + "I" * 9, model="vllm/a/one")
     for claimed in (0, 99, "x"):
@@ -310,7 +304,7 @@ def test_metadata_of_a_sample_are_no_column_of_the_records(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("tokens", [-7, 10**30])
-def test_an_amount_out_of_bounds_is_not_known_and_costs_no_run(tmp_path: Path, tokens: int) -> None:
+def test_an_amount_out_of_bounds_is_not_known_and_costs_no_run(tmp_path, tokens):
     path = write_log(tmp_path, "CI")
     log = read_eval_log(str(path))
     assert log.samples is not None
@@ -321,7 +315,7 @@ def test_an_amount_out_of_bounds_is_not_known_and_costs_no_run(tmp_path: Path, t
     assert found.passed_over == []
 
 
-def test_a_header_alone_makes_no_published_test(tmp_path: Path) -> None:
+def test_a_header_alone_makes_no_published_test(tmp_path):
     """MMAR has 206 questions on music; ZIQI-Eval's 195 on generation have known ids."""
     about = {"dataset_label": "published", "dataset_source": "published"}
     mmar = {
@@ -343,7 +337,7 @@ def test_a_header_alone_makes_no_published_test(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stated", [0.01, 0.9])
-def test_a_log_with_a_false_chance_level_is_refused(stated: float, tmp_path: Path) -> None:
+def test_a_log_with_a_false_chance_level_is_refused(stated, tmp_path):
     """By the options of the questions."""
     options = [{"options": list("abcde")}] * 10
     about = {"floors": {"": {"chance": {"value": stated}}}}
@@ -352,6 +346,6 @@ def test_a_log_with_a_false_chance_level_is_refused(stated: float, tmp_path: Pat
     assert reason == f"its floors state a chance of {stated}; its questions have 0.2"
 
 
-def test_a_chance_level_may_be_rounded(tmp_path: Path) -> None:
+def test_a_chance_level_may_be_rounded(tmp_path):
     write_log(tmp_path, "CI" * 5, about={"floors": {"": {"chance": {"value": 0.2504}}}})
     assert read_records(tmp_path).floors(0)["chance"].value == 0.2504

@@ -6,7 +6,6 @@ import random
 import re
 from decimal import ROUND_HALF_UP, Decimal
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 
@@ -43,7 +42,7 @@ Rows = list[dict[str, str]]
 class Tables(HTMLParser):
     """Reads the tables of a page: the numbers and texts of cells, without small print."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__()
         self.tables: dict[str, list[list[str]]] = {}
         self.rows: list[list[str]] = []
@@ -51,7 +50,7 @@ class Tables(HTMLParser):
         self.in_cell = False
         self.feed(page)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         if tag == "table":
             name = str(dict(attrs)["id"]).removesuffix("-grid")
             self.rows = self.tables[name] = []
@@ -63,31 +62,31 @@ class Tables(HTMLParser):
         elif tag in ("small", "sup"):
             self.small += 1
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         if tag in ("th", "td"):
             self.in_cell = False
         elif tag in ("small", "sup"):
             self.small -= 1
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if self.in_cell and not self.small:
             self.rows[-1][-1] += data
 
-    def named(self, name: str) -> Rows:
+    def named(self, name):
         heads, *rows = [[plain(cell) for cell in row] for row in self.tables[name]]
         return [dict(zip(heads, row, strict=True)) for row in rows]
 
 
-def plain(words: str) -> str:
+def plain(words):
     """A cell without its mark, in one line."""
     return " ".join(re.sub(r"[†‡]", "", words).split()).replace("–", "-", 1)
 
 
-def in_terminal(output: str, title: str) -> Rows:
+def in_terminal(output, title):
     """The numbers of a table: the first line of each row."""
     lines = output[output.index(f"{title}\n") :].splitlines()[1:]
-    heads: list[str] = []
-    rows: Rows = []
+    heads = []
+    rows = []
     for line in lines:
         if line.startswith("└"):
             break
@@ -100,19 +99,19 @@ def in_terminal(output: str, title: str) -> Rows:
     return rows
 
 
-def in_latex(text: str) -> Rows:
-    rows: Rows = []
+def in_latex(text):
+    rows = []
     for block in text.split(r"\begin{tabular}")[1:]:
         rows = _beside(rows, _in_block(block[: block.index(r"\bottomrule")]))
     return rows
 
 
-def _beside(first: Rows, second: Rows) -> Rows:
+def _beside(first, second):
     """Rows of two parts of a table, the second below the first."""
     return [{**one, **other} for one, other in zip(first or second, second, strict=True)]
 
 
-def _in_block(body: str) -> Rows:
+def _in_block(body):
     body = body[body.index(r"\toprule") :]
     body = body.replace(r"-\\", "-").replace(r"\allowbreak ", "").replace("$-$", "−")
     body = re.sub(r"\\shortstack\[r\]\{([^}]*)\}", lambda match: match[1].replace(r"\\", " "), body)
@@ -124,7 +123,7 @@ def _in_block(body: str) -> Rows:
     return [dict(zip(heads, row, strict=True)) for row in rows]
 
 
-def as_docs_say(row: dict[str, str], heading: str) -> str:
+def as_docs_say(row, heading):
     """A percentage by the rule of the docs, from a CSV file: no decimals where the interval is ten
     points wide or wider, else one; halves go up.
     """
@@ -138,7 +137,7 @@ def as_docs_say(row: dict[str, str], heading: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+def report(tmp_path_factory):
     """A folder with ``out`` and ``site``, and what the terminal shows."""
     folder = tmp_path_factory.mktemp("figures")
     draw = random.Random(54)
@@ -152,14 +151,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, output
 
 
-def read_csv(path: Path) -> Rows:
+def read_csv(path):
     with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
 def test_two_hundred_figures_are_the_same_wherever_they_are_shown(
-    report: tuple[Path, str],
-) -> None:
+    report,
+):
     folder, output = report
     text = (folder / "out" / "report.html").read_text(encoding="utf-8")
     page = Tables(text)
@@ -186,8 +185,8 @@ def test_two_hundred_figures_are_the_same_wherever_they_are_shown(
 
 
 def test_the_leaderboard_and_the_first_table_of_the_page_have_the_summarys_figures(
-    report: tuple[Path, str],
-) -> None:
+    report,
+):
     folder, _ = report
     text = (folder / "out" / "report.html").read_text(encoding="utf-8")
     page = Tables(text)
@@ -222,7 +221,7 @@ def test_the_leaderboard_and_the_first_table_of_the_page_have_the_summarys_figur
         assert row["Second"] == floors[task, row["Second model"]]
 
 
-def test_csv_and_json_agree_to_the_last_digit(report: tuple[Path, str]) -> None:
+def test_csv_and_json_agree_to_the_last_digit(report):
     out = report[0] / "out"
     results = json.loads((out / "results.json").read_text(encoding="utf-8"))
     rows = read_csv(out / "results.csv")
@@ -251,11 +250,11 @@ def test_csv_and_json_agree_to_the_last_digit(report: tuple[Path, str]) -> None:
         (float("inf"), 1, "inf"),
     ],
 )
-def test_halves_go_away_from_zero(value: float, decimals: int, shown: str) -> None:
+def test_halves_go_away_from_zero(value, decimals, shown):
     assert rounded(value, decimals) == shown
 
 
-def test_a_figure_shows_what_is_below_zero() -> None:
+def test_a_figure_shows_what_is_below_zero():
     rows = [["a/one", Estimate(-31, -40, -22, 9, 1)], ["b/two", Estimate(60, 55, 65, 9, 1)]]
     table = Table("t", "T", ("Model", "Suite"), rows, kinds=["measured"] * 2)
     # The points are drawn left of the tick at 0, and no line ends outside the panel.
@@ -266,14 +265,14 @@ def test_a_figure_shows_what_is_below_zero() -> None:
     assert max(ends) < right
 
 
-def panel_of(svg: str) -> tuple[float, float]:
+def panel_of(svg):
     """The left and the right end of the panel, by its path."""
     group = svg[svg.index('<g id="patch_2">') :]
     xs = [float(x) for x in re.findall(r"[ML] ([\d.]+) ", group[: group.index("</g>")])]
     return min(xs), max(xs)
 
 
-def width_of(text: str) -> float:
+def width_of(text):
     """Points that a table of LaTeX takes: folded columns, digits at 8 and 7 pt, gaps of 12."""
     spec = re.search(r"\\begin\{tabular\}\{(.*)\}\n", text)
     assert spec
@@ -283,7 +282,7 @@ def width_of(text: str) -> float:
     return width + len(numbers) * (widest + 12)
 
 
-def test_latex_has_columns_by_heading_and_folds_or_leaves_out_what_is_too_wide() -> None:
+def test_latex_has_columns_by_heading_and_folds_or_leaves_out_what_is_too_wide():
     number = Estimate(62.5, 54.1, 70.2, 120, 1, unread=0.02)
     rows = [["vllm/org/model_a-72B-Instruct", "x = [1, 2]", "default", number, number] * 2] * 3
     headings = ("Model", "Task", "Condition", "Score", "Gain")
@@ -320,7 +319,7 @@ def test_latex_has_columns_by_heading_and_folds_or_leaves_out_what_is_too_wide()
         assert width_of(part) <= TEXT_WIDTH
 
 
-def test_columns_that_no_table_has_are_named(report: tuple[Path, str], tmp_path: Path) -> None:
+def test_columns_that_no_table_has_are_named(report, tmp_path):
     command = ("report", report[0] / "logs", "--out", tmp_path / "out")
     code, output = run(*command, "--latex", "--columns", "Model,Fame")
     assert (code, "Model,Fame: no table has Fame; " in output) == (1, True)

@@ -1,8 +1,6 @@
 """Tables: their format, and figures of each benchmark worked by hand."""
 
 from itertools import cycle
-from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -10,7 +8,7 @@ import pytest
 from music_evals.benchmarks import published
 from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.plots import COLOURS, MARKS, table_figure
-from music_evals.reports.records import Records, read_records
+from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.reports.table import FLOOR, MEASURED, PUBLISHED, Table, text
 from music_evals.reports.tables.common import cost_table
@@ -23,15 +21,15 @@ from tests.reports.logs import rows, write_log
 SVG = "<svg"
 
 
-def tables(records: Records, benchmark: str) -> dict[str, Table]:
+def tables(records, benchmark):
     return {table.name: table for table in section_tables(records, benchmark)}
 
 
-def measured(table: Table) -> list[dict[str, Any]]:
+def measured(table):
     return [row for row in rows(table) if str(row["Source"]).startswith("measured")]
 
 
-def test_a_cell_is_rounded_with_its_interval_and_n() -> None:
+def test_a_cell_is_rounded_with_its_interval_and_n():
     cells = {
         Estimate(28.34, 20.11, 38.04, 60, 1): "28 (20–38; n 60)",
         Estimate(28.34, 25.11, 31.04, 600, 2): "28.3 (25.1–31.0; n 600)",
@@ -47,7 +45,7 @@ def test_a_cell_is_rounded_with_its_interval_and_n() -> None:
     assert [text(cell) for cell in cells] == list(cells.values())
 
 
-def test_measured_rows_come_first_within_their_group() -> None:
+def test_measured_rows_come_first_within_their_group():
     labels = [
         ("x", "paper", PUBLISHED),
         ("x", "own", MEASURED),
@@ -68,7 +66,7 @@ def test_measured_rows_come_first_within_their_group() -> None:
     assert markdown.index("own") < markdown.index("paper")
 
 
-def test_a_long_table_is_shown_in_part_and_has_all_rows_in_its_file() -> None:
+def test_a_long_table_is_shown_in_part_and_has_all_rows_in_its_file():
     cells = [["paper", Estimate(9)], *([f"own{n}", Estimate(n)] for n in range(9))]
     table = Table("t", "T", ("Model", "N"), cells, kinds=[PUBLISHED, *[MEASURED] * 9], most_shown=4)
     assert [row[0] for row in table.measured_first().rows] == ["own0", "own1", "own2", "paper"]
@@ -80,12 +78,12 @@ def test_a_long_table_is_shown_in_part_and_has_all_rows_in_its_file() -> None:
     ("wrong", "message"),
     [([["a"]], "1 cells for 2 columns"), ([["a", "b"], ["a", Estimate(1)]], "both text and")],
 )
-def test_a_wrong_shape_is_named(wrong: Any, message: str) -> None:
+def test_a_wrong_shape_is_named(wrong, message):
     with pytest.raises(ValueError, match=message):
         Table("t", "T", ("A", "B"), wrong)
 
 
-def test_muse_has_a_cell_per_condition_beside_the_papers_models(golden: Records) -> None:
+def test_muse_has_a_cell_per_condition_beside_the_papers_models(golden):
     table = tables(golden, "muse")["muse_table1_syncopation"]
     row = next(
         row
@@ -116,8 +114,8 @@ def test_muse_has_a_cell_per_condition_beside_the_papers_models(golden: Records)
 
 
 def test_unread_replies_stand_beside_the_score_and_many_of_them_bring_advice(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     readings = ["answered"] * 16 + ["unreadable", "cut", "refused", "several"]
     write_log(
         tmp_path / "some", "C" * 16 + "NNNN", scores=[{"reading": reading} for reading in readings]
@@ -138,7 +136,7 @@ def test_unread_replies_stand_beside_the_score_and_many_of_them_bring_advice(
     assert not any("--max-tokens" in note for note in table.notes)
 
 
-def test_answers_in_another_form_are_not_those_of_the_paper(tmp_path: Path) -> None:
+def test_answers_in_another_form_are_not_those_of_the_paper(tmp_path):
     about = {"dataset_source": "published"}
     for form in ("text", "schema"):
         params = {} if form == "text" else {"answer": form}
@@ -149,7 +147,7 @@ def test_answers_in_another_form_are_not_those_of_the_paper(tmp_path: Path) -> N
         assert read_records(tmp_path / form).runs["is_published_test"].tolist() == [form == "text"]
 
 
-def test_ziqi_pools_answers_and_classifies_as_the_paper(tmp_path: Path) -> None:
+def test_ziqi_pools_answers_and_classifies_as_the_paper(tmp_path):
     themes = ["female music"] * 4 + ["popular music"] * 4
     samples = [
         {"theme": theme, "subtheme": "s", "rotation": 0, "question": f"q{n}"}
@@ -187,7 +185,7 @@ def test_ziqi_pools_answers_and_classifies_as_the_paper(tmp_path: Path) -> None:
     )
 
 
-def test_the_papers_shares_of_classes_are_those_of_five_percent_of_the_mean() -> None:
+def test_the_papers_shares_of_classes_are_those_of_five_percent_of_the_mean():
     *models, mean = published("ziqi", "table2").rows
     for name, stated in {"female": (50.0, 6.25, 43.75), "black": (50.0, 12.5, 37.5)}.items():
         classes = [classify(row.figures[name], mean.figures[name]) for row in models]
@@ -197,8 +195,8 @@ def test_the_papers_shares_of_classes_are_those_of_five_percent_of_the_mean() ->
         )
 
 
-def test_msu_has_levels_and_a_success_that_one_wrong_answer_ends(tmp_path: Path) -> None:
-    def score(work: str, verdicts: dict[tuple[int, str], int | None]) -> dict[str, Any]:
+def test_msu_has_levels_and_a_success_that_one_wrong_answer_ends(tmp_path):
+    def score(work, verdicts):
         entries = [
             {
                 "reading": "answered",
@@ -248,9 +246,9 @@ def test_msu_has_levels_and_a_success_that_one_wrong_answer_ends(tmp_path: Path)
 
 
 def test_mmlu_is_shown_beside_adapters_and_agreement_of_judges_beside_the_papers(
-    tmp_path: Path,
-) -> None:
-    def score(work: str, *labels: int) -> dict[str, Any]:
+    tmp_path,
+):
+    def score(work, *labels):
         entries = [
             {
                 "reading": "answered",
@@ -290,7 +288,7 @@ def test_mmlu_is_shown_beside_adapters_and_agreement_of_judges_beside_the_papers
     assert figures[1]["STEM"].value - figures[0]["STEM"].value == pytest.approx(1.46)
 
 
-def test_lilybench_has_the_papers_tables(golden: Records) -> None:
+def test_lilybench_has_the_papers_tables(golden):
     found = tables(golden, "lilybench")
     reader = next(
         row for row in measured(found["lilybench_table3"]) if row["Model"] == "baseline/reader"
@@ -310,7 +308,7 @@ def test_lilybench_has_the_papers_tables(golden: Records) -> None:
     assert measured(written["lilybench_table2"])[0]["Comp. (%)"].value == 100
 
 
-def test_the_music_and_twins_are_compared_over_the_items_that_both_scored(tmp_path: Path) -> None:
+def test_the_music_and_twins_are_compared_over_the_items_that_both_scored(tmp_path):
     write_log(tmp_path, "CCCI")
     write_log(tmp_path, ["C", "I", "I", float("nan")], params={"stimulus": "none"})
     write_log(tmp_path, "CIII", params={"twin": "transposed"})
@@ -328,7 +326,7 @@ def test_the_music_and_twins_are_compared_over_the_items_that_both_scored(tmp_pa
     assert not [name for name in made if name.startswith("tests_")]  # arms have tables of their own
 
 
-def test_conditions_differ_in_one_thing_and_stand_in_their_order(tmp_path: Path) -> None:
+def test_conditions_differ_in_one_thing_and_stand_in_their_order(tmp_path):
     write_log(tmp_path, "CCCC", params={"shots": "five"})
     write_log(tmp_path, "CIII", params={"shots": "zero"})
     write_log(tmp_path, "CIII", params={"shots": "five", "language": "en"})
@@ -342,14 +340,14 @@ def test_conditions_differ_in_one_thing_and_stand_in_their_order(tmp_path: Path)
     assert first["Test"] == "McNemar"
 
 
-def test_tokens_and_seconds_are_quantiles_of_responses(tmp_path: Path) -> None:
+def test_tokens_and_seconds_are_quantiles_of_responses(tmp_path):
     write_log(tmp_path, "C" * 11)
     (row,) = rows(cost_table(read_records(tmp_path)))
     assert (row["Tokens, median"].value, row["Tokens, 90th percentile"].value) == (60, 100)
     assert (row["Seconds, median"].value, row["Responses"].value) == (6, 11)
 
 
-def test_a_figure_is_the_same_twice_and_names_what_it_shows() -> None:
+def test_a_figure_is_the_same_twice_and_names_what_it_shows():
     cells = [
         ["paper", Estimate(20)],
         ["own & <b>", Estimate(50, 40, 60)],
@@ -371,12 +369,12 @@ def test_a_figure_is_the_same_twice_and_names_what_it_shows() -> None:
         assert words in first
 
 
-def test_eleven_series_look_different() -> None:
+def test_eleven_series_look_different():
     looks = list(zip(cycle(COLOURS), cycle(MARKS), range(11), strict=False))
     assert len({look[:2] for look in looks}) == 11
 
 
-def test_an_interval_that_contradicts_its_test_is_left_out(tmp_path: Path) -> None:
+def test_an_interval_that_contradicts_its_test_is_left_out(tmp_path):
     for model, values in (("vllm/a/one", "IIII"), ("vllm/b/two", "CCCC")):
         write_log(tmp_path, values, model=model)
     (row,) = rows(comparison_tables(read_records(tmp_path))[0])
@@ -384,7 +382,7 @@ def test_an_interval_that_contradicts_its_test_is_left_out(tmp_path: Path) -> No
     assert (row["Difference"].low, row["Difference"].mark) == (None, "‡")
 
 
-def models_table(folder: Path, answers: dict[str, str]) -> dict[tuple[str, str], dict[str, Any]]:
+def models_table(folder, answers):
     for model, values in answers.items():
         write_log(folder, values, model=model)
     table = next(
@@ -395,7 +393,7 @@ def models_table(folder: Path, answers: dict[str, str]) -> dict[tuple[str, str],
     return {(row["First model"], row["Second model"]): row for row in rows(table)}
 
 
-def test_baselines_change_no_p_of_two_models(tmp_path: Path) -> None:
+def test_baselines_change_no_p_of_two_models(tmp_path):
     two = {"vllm/a/one": "I" * 8 + "C" * 8, "vllm/b/two": "C" * 15 + "I"}
     alone = models_table(tmp_path / "alone", two)
     programs = {
@@ -411,7 +409,7 @@ def test_baselines_change_no_p_of_two_models(tmp_path: Path) -> None:
     assert beside[pair]["Verdict"] == "differ"
 
 
-def test_a_comparison_says_what_it_cannot_tell_and_what_it_leaves_out(tmp_path: Path) -> None:
+def test_a_comparison_says_what_it_cannot_tell_and_what_it_leaves_out(tmp_path):
     few = models_table(
         tmp_path / "few",
         {"vllm/a/one": "C" * 14 + "I" * 6, "vllm/b/two": "C" * 16 + "I" * 2 + "CI"},
@@ -429,7 +427,7 @@ def test_a_comparison_says_what_it_cannot_tell_and_what_it_leaves_out(tmp_path: 
     assert (row["First"].n, row["Left out"].value) == (4, 2)
 
 
-def test_judges_unanimity_is_by_score() -> None:
+def test_judges_unanimity_is_by_score():
     """On each of four scores the judges agree on all six questions or on none."""
     questions = [
         {

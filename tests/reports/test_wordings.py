@@ -1,15 +1,11 @@
 """What the wording of the prompts changes, from runs of a model that minds the wording."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
-from inspect_ai.model import ChatMessage, get_model
+from inspect_ai.model import get_model
 
 from music_evals.evals.musictheorybench import reasoning
 from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.records import read_records
-from music_evals.reports.table import Table
 from music_evals.scorers.metrics.estimates import Estimate
 from tests.harness import run
 
@@ -17,18 +13,18 @@ RIGHT = {"Answer the multiple": 4, "Below is a question": 8, "You are asked abou
 """How a wording begins, and how many of twelve questions the model answers right in it."""
 
 
-def asked(messages: Any) -> Any:
+def asked(messages):
     """The question and its options."""
     return messages[-1].text.splitlines()[-5:]
 
 
-def wordings_of(folder: Path, **options: Any) -> Table:
+def wordings_of(folder, **options):
     """The table of runs in all three wordings, on the first twelve questions."""
     tasks = [reasoning(prompts=wording) for wording in (None, "second", "third")]
     samples = [*tasks[0].dataset]
     order = [asked(sample.input) for sample in samples]
 
-    def reply(messages: list[ChatMessage], _: object) -> str:
+    def reply(messages, _):
         text = messages[-1].text
         right = next(number for words, number in RIGHT.items() if text.startswith(words))
         place = order.index(asked(messages))
@@ -42,9 +38,7 @@ def wordings_of(folder: Path, **options: Any) -> Table:
 
 
 @pytest.mark.parametrize(("epochs", "asking"), [(1, None), (2, 0.0)])
-def test_parts_and_interval_are_those_of_the_answers(
-    epochs: int, asking: float | None, tmp_path: Path
-) -> None:
+def test_parts_and_interval_are_those_of_the_answers(epochs, asking, tmp_path):
     table = wordings_of(tmp_path, epochs=epochs)
     ((*_, words, lowest, highest, mean, questions, wording, both, again),) = table.rows
     assert words == "first, second, third"

@@ -3,7 +3,7 @@ table of the docs.
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
@@ -45,11 +45,11 @@ class Question(NamedTuple):
     names: Sequence[str]
 
     @property
-    def right(self) -> str:
+    def right(self):
         return str(self.row["answer"])
 
 
-def row_of(sample: Any) -> dict[str, Any]:
+def row_of(sample):
     """The columns of a sample's row that rewards need."""
     details = sample.metadata or {}
     if "questions" in details:
@@ -57,12 +57,12 @@ def row_of(sample: Any) -> dict[str, Any]:
     return {"options": details.get("options", sample.choices or []), "answer": sample.target}
 
 
-def questions(task: str, most: int, **params: Any) -> list[Question]:
+def questions(task, most, **params):
     """Questions of a task, spread evenly."""
     params |= {"asking": "single"} if task.startswith("msu") else {}
     samples = list(me.task(task, **params).dataset)
     rows = [row_of(sample) for sample in samples]
-    kinds: dict[str, dict[str, None]] = {}
+    kinds = {}
     for row in rows:
         kinds.setdefault(row.get("answer_type", ""), {})[str(row["answer"])] = None
     found = []
@@ -79,7 +79,7 @@ def questions(task: str, most: int, **params: Any) -> list[Question]:
     return found
 
 
-def attacks(question: Question) -> Iterator[tuple[str, str]]:
+def attacks(question):
     """Degenerate replies to a question, with their names."""
     names, texts = question.names, list(question.row.get("options") or question.names)
     lines = [f"{name}. {text}" for name, text in zip(names, texts, strict=False)]
@@ -139,7 +139,7 @@ def attacks(question: Question) -> Iterator[tuple[str, str]]:
     yield from ((f"constant: Final Answer: {text}", f"Final Answer: {text}") for text in "ABCDE")
 
 
-def floor_of(task: str, asked: Sequence[Question]) -> float:
+def floor_of(task, asked):
     """What chance earns on questions, or the best constant answer to those of a type, whichever is
     more.
     """
@@ -160,13 +160,13 @@ def floor_of(task: str, asked: Sequence[Question]) -> float:
     return max(best / max(len(scored), 1), benchmarks.tasks_named(task)[0].chance or 0.0)
 
 
-def values(task: str, asked: Sequence[Question], replies: Sequence[str]) -> list[float]:
+def values(task, asked, replies):
     """The rewards of replies, without the questions that no rule can score."""
     rewards = [score(task, one.row, reply).value for one, reply in zip(asked, replies, strict=True)]
     return [value for value in rewards if value is not None]
 
 
-def earned(task: str, asked: Sequence[Question]) -> dict[str, float]:
+def earned(task, asked):
     """Name of an attack → its mean reward."""
     by_name = zip(*(list(attacks(question)) for question in asked), strict=True)
     rewards = {
@@ -175,11 +175,11 @@ def earned(task: str, asked: Sequence[Question]) -> dict[str, float]:
     return {name: sum(own) / max(len(own), 1) for name, own in rewards.items()}
 
 
-def pieces_of(dataset: str) -> Pieces:
+def pieces_of(dataset):
     return Pieces(load_references(dataset), load_demonstrations(dataset))
 
 
-def written_attacks(dataset: str) -> Iterator[tuple[str, str]]:
+def written_attacks(dataset):
     """Degenerate pieces: nothing, no piece, trivial pieces, and near-copies of all kinds that are
     known.
     """

@@ -6,11 +6,10 @@ import csv
 import json
 import threading
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import pytest
-from inspect_ai.log import EvalLog, read_eval_log
+from inspect_ai.log import read_eval_log
 from inspect_ai.scorer import value_to_float
 from starlette.testclient import TestClient
 
@@ -32,7 +31,7 @@ CHORD = {"options": ["Major", "Minor"], "target": "B"}
 PIECES = record.HERE / "data" / "generation"
 
 
-def golden_row(case: str) -> tuple[str, dict[str, Any], bool] | None:
+def golden_row(case):
     """Task, row and whether the model reasons first, of a case of the golden record; None for what
     is no reward.
     """
@@ -68,12 +67,12 @@ def golden_row(case: str) -> tuple[str, dict[str, Any], bool] | None:
     }.get(case)
 
 
-def number(value: Any) -> float | None:
+def number(value):
     return None if value == "unscored" or value != value else value_to_float()(value)
 
 
 @pytest.mark.usefixtures("lilypond_runs")
-def test_rewards_are_the_scores_of_the_golden_replies() -> None:
+def test_rewards_are_the_scores_of_the_golden_replies():
     pieces, compared = attacks.pieces_of(str(PIECES)), 0
     for case, scored in record.recorded("scores").items():
         for reply, value, *_ in scored if (named := golden_row(case)) else ():
@@ -88,12 +87,12 @@ def test_rewards_are_the_scores_of_the_golden_replies() -> None:
     assert compared >= 300
 
 
-def scorer_of(log: EvalLog) -> str:
+def scorer_of(log):
     facts = benchmarks.load(log.eval.metadata["benchmark"]).tasks[log.eval.metadata["config"]]
     return facts.metric.partition("/")[0]
 
 
-def has_reward(path: Path) -> bool:
+def has_reward(path):
     """Whether rewards score as a golden log did: not under another protocol, by judges, or of
     written music, whose replies are in the golden scores.
     """
@@ -109,7 +108,7 @@ def has_reward(path: Path) -> bool:
     sorted(filter(has_reward, (record.HERE / "logs").glob("*.eval"))),
     ids=lambda path: path.stem,
 )
-def test_rewards_are_the_scores_of_golden_logs(path: Path) -> None:
+def test_rewards_are_the_scores_of_golden_logs(path):
     log = read_eval_log(str(path), resolve_attachments=True)
     facts = benchmarks.load(log.eval.metadata["benchmark"]).tasks[log.eval.metadata["config"]]
     scorer, options = scorer_of(log), log.eval.task_args
@@ -141,9 +140,7 @@ def test_rewards_are_the_scores_of_golden_logs(path: Path) -> None:
         ("beats", [], "0.5 1", "I cannot hear it.", 0.0),
     ],
 )
-def test_an_answer_of_a_kind_earns_its_score(
-    kind: str, options: list[str], answer: str, reply: str, value: float
-) -> None:
+def test_an_answer_of_a_kind_earns_its_score(kind, options, answer, reply, value):
     row = {"answer_kind": kind, "options": options, "answer": answer}
     assert score("pitchbench_pitch", row, reply).value == pytest.approx(value)
     with pytest.raises(ValueError, match="not valid"):
@@ -151,7 +148,7 @@ def test_an_answer_of_a_kind_earns_its_score(
 
 
 @pytest.mark.skipif(not REPLIES.is_dir(), reason=f"no copy of the replies in {REPLIES}")
-def test_rewards_are_the_scores_of_real_replies() -> None:
+def test_rewards_are_the_scores_of_real_replies():
     from music_evals.scorers.choice import final_answer
     from music_evals.scorers.judge import judged
 
@@ -191,7 +188,7 @@ ATTACKED = {
 
 
 @pytest.mark.parametrize("task", ATTACKED)
-def test_no_degenerate_reply_earns_more_than_the_floor(task: str) -> None:
+def test_no_degenerate_reply_earns_more_than_the_floor(task):
     data = ATTACKED[task]
     asked = attacks.questions(
         task, 4, dataset=data if data == "generated" else str(record.HERE / "data" / data)
@@ -206,7 +203,7 @@ def test_no_degenerate_reply_earns_more_than_the_floor(task: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("lilypond_runs")
-def test_trivial_pieces_and_copies_earn_nothing() -> None:
+def test_trivial_pieces_and_copies_earn_nothing():
     pieces = attacks.pieces_of(str(PIECES))
     written = dict(attacks.written_attacks(str(PIECES)))
     reward = reward_function("lilybench_generation", pieces=pieces)
@@ -233,7 +230,7 @@ def test_trivial_pieces_and_copies_earn_nothing() -> None:
         ("lilybench_generation", {}, "lilybench_generation needs pieces="),
     ],
 )
-def test_what_cannot_be_scored_is_named(task: str, row: dict[str, Any], message: str) -> None:
+def test_what_cannot_be_scored_is_named(task, row, message):
     with pytest.raises(ValueError, match=message):
         score(task, row, "A")
 
@@ -254,13 +251,11 @@ def test_what_cannot_be_scored_is_named(task: str, row: dict[str, Any], message:
         ("msu_textual", {"question": "?", "answer": "C major", "answer_type": "key"}, "D major", 1),
     ],
 )
-def test_format_is_the_demanded_form_whatever_the_answer(
-    task: str, row: Any, reply: str, in_form: float
-) -> None:
+def test_format_is_the_demanded_form_whatever_the_answer(task, row, reply, in_form):
     assert score(task, row, reply).parts["format"] == in_form
 
 
-def test_what_only_a_judge_model_can_score_has_no_value_and_a_reason() -> None:
+def test_what_only_a_judge_model_can_score_has_no_value_and_a_reason():
     reward = score(
         "msu_visual", {"question": "?", "answer": "Calm and sad", "answer_type": "text"}, "Sad"
     )
@@ -270,7 +265,7 @@ def test_what_only_a_judge_model_can_score_has_no_value_and_a_reason() -> None:
     )
 
 
-def test_a_batch_in_the_signature_of_trl() -> None:
+def test_a_batch_in_the_signature_of_trl():
     extra, metrics = {}, {}
     reward = reward_function("muse_chord_quality")
     chat = [{"role": "assistant", "content": [{"type": "text", "text": "Final Answer: B"}]}]
@@ -292,7 +287,7 @@ def test_a_batch_in_the_signature_of_trl() -> None:
     ) == [1.0]
 
 
-def test_a_reply_that_was_cut_earns_only_by_a_label() -> None:
+def test_a_reply_that_was_cut_earns_only_by_a_label():
     reply = "A. Major, as the third lies"
     row = {"options": ["Major", "Minor"], "target": "A"}
     assert score("muse_chord_quality", row, reply).value == 1
@@ -308,7 +303,7 @@ def test_a_reply_that_was_cut_earns_only_by_a_label() -> None:
     assert found == [0.0, 1.0, 1.0]
 
 
-def test_a_slow_piece_does_not_block_the_trainer_and_a_missing_lilypond_stops_it() -> None:
+def test_a_slow_piece_does_not_block_the_trainer_and_a_missing_lilypond_stops_it():
     pieces = attacks.pieces_of(str(PIECES))
     reward = reward_function("lilybench_generation", pieces=pieces, deadline=0.5)
     slow = "music_evals.scorers.readers.pieces.compile_reply"
@@ -323,10 +318,10 @@ def test_a_slow_piece_does_not_block_the_trainer_and_a_missing_lilypond_stops_it
         reward(["?"], ["{ d4 }"])
 
 
-def test_the_server_of_the_docs_gives_rewards_and_names_errors() -> None:
+def test_the_server_of_the_docs_gives_rewards_and_names_errors():
     page = Path(__file__).parents[2] / "docs" / "rewards.md"
     code = page.read_text(encoding="utf-8").partition("<!-- served -->\n```python\n")[2]
-    names: dict[str, Any] = {}
+    names = {}
     exec(code.partition("```")[0], names)
     client = TestClient(names["app"])
     entry = {"task": "muse_chord_quality", "row": CHORD, "reply": "Final Answer: B"}

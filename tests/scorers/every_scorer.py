@@ -11,7 +11,6 @@ from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.evals.lilybench_generation import PIECES
-from music_evals.notation.reference_pieces import ReferenceSet
 from music_evals.scorers.choice import chat_answers, final_answer
 from music_evals.scorers.completion import completed
 from music_evals.scorers.judge import judged
@@ -57,7 +56,7 @@ class Case:
     choices: tuple[str, ...] = ()
     attempts: int = 0  # of LogicLM: formulations with the reply's text
 
-    def state(self, reply: str) -> TaskState:
+    def state(self, reply):
         asked, said = ChatMessageUser(content="?"), ChatMessageAssistant(content=reply)
         state = TaskState(
             ModelName("mock/model"),
@@ -76,11 +75,11 @@ class Case:
             state.metadata["formulation"] = [attempt(reply)] * self.attempts
         return state
 
-    def score(self, *replies: str) -> list[Score]:
+    def score(self, *replies):
         """The scores of replies by one scorer."""
         return asyncio.run(self.scores(*replies))
 
-    async def scores(self, *replies: str) -> list[Score]:
+    async def scores(self, *replies):
         scorer, found = self.make(), []
         for reply in replies:
             score = await scorer(self.state(reply), Target(self.target))
@@ -89,7 +88,7 @@ class Case:
         return found
 
 
-def attempt(reply: str) -> dict[str, Any]:
+def attempt(reply):
     """A formulation as `solvers.logiclm` keeps it."""
     text = reply[: MAX_CHARACTERS + 1]
     try:
@@ -106,12 +105,12 @@ def attempt(reply: str) -> dict[str, Any]:
     return {"text": text, "error": None, "extra_round": False, **told}
 
 
-def question(kind: str, number: int = 1) -> dict[str, Any]:
+def question(kind, number=1):
     asked = {"id": f"q{number}", "level": 1, "kind": kind, "question": "What is it?"}
     return {**asked, "answer": REFERENCES[kind], "answer_type": kind}
 
 
-def load_references(dataset: str, names: str | None) -> tuple[ReferenceSet, ...]:
+def load_references(dataset, names):
     return ()
 
 
@@ -132,7 +131,7 @@ TYPED = {
     "notes": "0 1 60", "melody": "0 440; 1 440", "text": "let it be", "text:cer": "你好",
     "name": "Clara Schumann",
 }  # fmt: skip
-CASES: dict[str, Case] = {
+CASES = {
     **{
         f"typed_answer of {kind}": Case(
             typed_answer,

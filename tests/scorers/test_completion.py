@@ -12,7 +12,7 @@ from tests.scorers.every_scorer import Case
 OPTIONS = ["Handel", "J. S. Bach", "Rameau, the elder", "Vivaldi"]
 
 
-def question(options: list[str], number: int = 1) -> Sample:
+def question(options, number=1):
     said = question_metadata(
         "ziqi",
         "comprehension",
@@ -27,7 +27,7 @@ def question(options: list[str], number: int = 1) -> Sample:
     )
 
 
-def test_half_of_the_options_is_shown_and_the_other_wanted() -> None:
+def test_half_of_the_options_is_shown_and_the_other_wanted():
     (sample, other) = to_complete(
         [question(OPTIONS), question(["yes", "no"]), question(OPTIONS[::-1], 2)]
     )
@@ -44,7 +44,7 @@ def test_half_of_the_options_is_shown_and_the_other_wanted() -> None:
         to_complete([question(["yes", "no"])])
 
 
-def test_options_that_other_questions_have_are_not_asked_for() -> None:
+def test_options_that_other_questions_have_are_not_asked_for():
     keys = [["C", "D", "E", "F"], ["F", "E", "D", "C"], ["D", "C", "F", "E"]]
     repeated = [question(options, number) for number, options in enumerate(keys)]
     for number, sample in enumerate(repeated):
@@ -66,7 +66,7 @@ def test_options_that_other_questions_have_are_not_asked_for() -> None:
         ("x" * 30_000 + "\nHandel\nRameau, the elder", "I", "0 of 2"),
     ],
 )
-def test_options_count_word_for_word(reply: str, value: str, answer: str) -> None:
+def test_options_count_word_for_word(reply, value, answer):
     case = Case(completed, "Handel\nRameau, the elder", {"hidden": ["Handel", "Rameau, the elder"]})
     (score,) = case.score(reply)
     assert (score.value, score.answer) == (value, answer)

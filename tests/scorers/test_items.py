@@ -1,7 +1,5 @@
 """Items of scores, and the headline that they make."""
 
-from typing import Any
-
 import pytest
 from inspect_ai.scorer import SampleScore, Score
 
@@ -10,7 +8,7 @@ from music_evals.scorers.metrics.estimates import share
 from music_evals.scorers.scores import answer_collapse, main_metric, readings
 
 
-def one(value: Any, name: str = "a", **metadata: Any) -> Score:
+def one(value, name="a", **metadata):
     return Score(value=value, metadata={"reading": "answered", **metadata})
 
 
@@ -21,21 +19,19 @@ def one(value: Any, name: str = "a", **metadata: Any) -> Score:
         *((float("nan"), None), ("hello", None), ([1, 2], None), ({"a": 1}, None)),
     ],
 )
-def test_values_of_all_forms_are_read_and_what_is_no_score_is_no_zero(
-    value: Any, expected: float | None
-) -> None:
+def test_values_of_all_forms_are_read_and_what_is_no_score_is_no_zero(value, expected):
     (item,) = items_of(one(value), "s", {})
     assert (item.id, item.value, item.counts, item.cluster) == ("s", expected, True, "s")
 
 
-def test_clusters_are_what_samples_belong_to() -> None:
+def test_clusters_are_what_samples_belong_to():
     metadata = {"piece": "p", "question": "q"}
     assert [
         items_of(one("C"), "s", about)[0].cluster for about in (metadata, {"piece": "p"}, {})
     ] == ["q", "p", "s"]
 
 
-def test_questions_that_were_asked_together_are_items_of_one_score() -> None:
+def test_questions_that_were_asked_together_are_items_of_one_score():
     questions = [{"id": "1", "verdict": 1}, {"id": "2", "verdict": None}, {"id": "3", "verdict": 0}]
     items = items_of(
         Score(value=0.5, metadata={"score_id": "op. 1", "questions": questions}), "sample", {}
@@ -49,14 +45,14 @@ def test_questions_that_were_asked_together_are_items_of_one_score() -> None:
     assert headline(items[1:2]) is None
 
 
-def test_questions_of_a_chat_share_its_cluster() -> None:
+def test_questions_of_a_chat_share_its_cluster():
     score = Score(
         value=1.0, metadata={"questions": [{"id": "1", "verdict": 1, "cluster": "chat 2"}]}
     )
     assert [item.cluster for item in items_of(score, "chat", {"chat": []})] == ["chat 2"]
 
 
-def test_what_does_not_count_is_left_out_and_strata_count_alike() -> None:
+def test_what_does_not_count_is_left_out_and_strata_count_alike():
     scores = [
         SampleScore(score=one(value, stratum=kind, counts=kind != "clean"), sample_id=str(number))
         for number, (value, kind) in enumerate(
@@ -69,7 +65,7 @@ def test_what_does_not_count_is_left_out_and_strata_count_alike() -> None:
     assert main_metric()([]) == {"questions": 0}
 
 
-def test_metrics_of_a_log_are_the_headline_and_how_replies_were_read() -> None:
+def test_metrics_of_a_log_are_the_headline_and_how_replies_were_read():
     scores = [
         SampleScore(score=one(letter, reading=kind), sample_id=letter)
         for letter, kind in READ.items()
@@ -85,7 +81,7 @@ def test_metrics_of_a_log_are_the_headline_and_how_replies_were_read() -> None:
     assert readings()(scores) == {"answered": 0.5, "refused": 0.5, "cut": 0}
 
 
-def test_a_reply_at_the_limit_counts_as_cut_whatever_was_read_of_it() -> None:
+def test_a_reply_at_the_limit_counts_as_cut_whatever_was_read_of_it():
     limits = ["max_tokens", "max_tokens", "model_length", None]
     scores = [
         SampleScore(score=one("C", reading="answered", limit=limit), sample_id=str(number))
@@ -94,7 +90,7 @@ def test_a_reply_at_the_limit_counts_as_cut_whatever_was_read_of_it() -> None:
     assert readings()(scores) == {"answered": 1, "refused": 0, "cut": 0.5, "too_long": 0.25}
 
 
-def test_an_item_has_answer_and_key_as_the_options_were_shown() -> None:
+def test_an_item_has_answer_and_key_as_the_options_were_shown():
     score = Score(value="I", answer="A", metadata={"key": "C"})
     # The third option was shown first.
     (item,) = items_of(score, "q", {"option_order": [2, 0, 1]})
@@ -107,7 +103,7 @@ def test_an_item_has_answer_and_key_as_the_options_were_shown() -> None:
     assert (item.answer, item.key) == ("piano", "piano")
 
 
-def test_metrics_say_that_all_answers_are_one() -> None:
+def test_metrics_say_that_all_answers_are_one():
     # Of 40 questions 10 have each key; all answers are C.
     scores = [
         SampleScore(

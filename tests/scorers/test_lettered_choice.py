@@ -3,7 +3,6 @@ random runs.
 """
 
 import random
-from typing import Any
 
 import pytest
 from inspect_ai.scorer import SampleScore, Score
@@ -13,7 +12,7 @@ from music_evals.scorers.lettered_choice import lettered_choice, precision_and_f
 from tests.scorers.every_scorer import Case
 
 
-def test_precision_and_f1_agree_with_scikit_learn() -> None:
+def test_precision_and_f1_agree_with_scikit_learn():
     rng = random.Random(1)
     for _ in range(8):
         keys = [rng.choice("ABCD") for _ in range(rng.randint(20, 80))]
@@ -56,9 +55,7 @@ TWICE = ["王洛宾", "丁善德", "王洛宾", "桑桐"]  # the right text has 
         (KEYS, "paper", "无法确定", "N", None),
     ],
 )
-def test_the_scorer(
-    options: list[str], protocol: Any, reply: str, value: str, answer: str | None
-) -> None:
+def test_the_scorer(options, protocol, reply, value, answer):
     (score,) = Case(lambda: lettered_choice(protocol), "C", choices=tuple(options)).score(reply)
     assert (score.value, score.answer, (score.metadata or {})["key"]) == (value, answer, "C")
     with pytest.raises(ValueError, match="valid values are: paper, strict"):

@@ -1,8 +1,5 @@
 """Scorers of answers on scores and their metrics, worked by hand."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import anyio
 import pytest
 from inspect_ai.scorer import SampleScore, Target
@@ -29,16 +26,16 @@ MAKE = {
 
 
 def scored(
-    form: str,
-    reply: str,
-    right: str,
-    question: str = "q",
-    kind: str = "",
-    protocol: Any = "strict",
-    piece: str = "",
-    options: Sequence[str] = (),
-    task: str = "",
-) -> SampleScore:
+    form,
+    reply,
+    right,
+    question="q",
+    kind="",
+    protocol="strict",
+    piece="",
+    options=(),
+    task="",
+):
     """The score of a reply, as a metric gets it."""
     metadata = {"kind": kind, "piece": piece or question, "task": task}
     (score,) = Case(lambda: MAKE[form](protocol), right, metadata, tuple(options)).score(reply)  # type: ignore[operator]
@@ -58,9 +55,7 @@ def scored(
         ("index", "Answer: 2", "2"),
     ],
 )
-def test_a_reply_that_was_cut_answers_by_a_label_with_all_of_its_value(
-    form: str, reply: str, answer: str | None
-) -> None:
+def test_a_reply_that_was_cut_answers_by_a_label_with_all_of_its_value(form, reply, answer):
     right = {"order": "2031", "index": "2"}.get(form, "24")
     case = Case(lambda: MAKE[form]("strict"), right, {"kind": ""}, ("a", "b", "c", "d"))  # type: ignore[operator]
     state = case.state(reply)
@@ -72,7 +67,7 @@ def test_a_reply_that_was_cut_answers_by_a_label_with_all_of_its_value(
     assert "limit of tokens" in score.explanation
 
 
-def test_an_index_is_right_wrong_or_no_answer() -> None:
+def test_an_index_is_right_wrong_or_no_answer():
     replies = {"a": "2", "b": "1", "c": "I say 2", "d": ""}
     scores = [scored("index", reply, "2", question) for question, reply in replies.items()]
     assert [score.score.value for score in scores] == ["C", "I", "N", "N"]
@@ -88,7 +83,7 @@ def test_an_index_is_right_wrong_or_no_answer() -> None:
     assert (lenient.score.value, in_form()([lenient])) == ("C", 0)
 
 
-def test_numbers_are_near_or_far() -> None:
+def test_numbers_are_near_or_far():
     replies = {"a": ("16", "16"), "b": ("33", "32"), "c": ("40", "32"), "d": ("many", "8")}
     scores = [scored("number", reply, right, q) for q, (reply, right) in replies.items()]
     assert main_metric("exact")(scores)["exact"] == 0.25
@@ -96,7 +91,7 @@ def test_numbers_are_near_or_far() -> None:
     assert (found["within_1"], found["median_absolute_error"], in_form()(scores)) == (0.5, 1, 0.75)
 
 
-def test_published_numbers_are_near_among_those_that_can_be_read() -> None:
+def test_published_numbers_are_near_among_those_that_can_be_read():
     answers, rights = ["16", "033", "40", None, "4"], ["16", "33", "32", "8", "8"]
     found = count_estimates(answers, rights, 5, is_paper=True)
     names = ("exact", "within_1", "within_5", "within_10")
@@ -106,7 +101,7 @@ def test_published_numbers_are_near_among_those_that_can_be_read() -> None:
     assert (nothing.value, nothing.low, nothing.high) == (0, 0, 1)
 
 
-def test_orders_earn_their_tau_and_published_ones_that_of_their_digits() -> None:
+def test_orders_earn_their_tau_and_published_ones_that_of_their_digits():
     scores = [
         scored("order", reply, "2031", str(n))
         for n, reply in enumerate(["2031", "1302", "2013", "?"])
@@ -124,7 +119,7 @@ def test_orders_earn_their_tau_and_published_ones_that_of_their_digits() -> None
     assert [(score.metadata or {})["sound"] for score in paper] == [0.5, 0]
 
 
-def test_published_errors_keep_one_number_and_record_all() -> None:
+def test_published_errors_keep_one_number_and_record_all():
     cases = [("3 7", "7"), ("12 and 4", "4"), ("?", "4")]
     scores = [scored("measures", *case, protocol="paper").score for case in cases]
     assert [score.value for score in scores] == [0, 0, 0]
@@ -132,7 +127,7 @@ def test_published_errors_keep_one_number_and_record_all() -> None:
     assert scored("measures", "I see nothing wrong", "none", protocol="paper").score.value == 1
 
 
-def test_errors_are_averaged_by_category_without_clean_scores() -> None:
+def test_errors_are_averaged_by_category_without_clean_scores():
     cases = [
         ("4", "4", "a", "melodic_leap"), ("4 9", "4", "b", "melodic_leap"), ("none", "4", "c",
         "invalid_content"),
@@ -151,8 +146,8 @@ def test_errors_are_averaged_by_category_without_clean_scores() -> None:
     assert "false_alarms" not in exact_and_false_alarms()(scores[:3])
 
 
-def test_errors_in_one_piece_and_repeated_runs_do_not_narrow_the_interval() -> None:
-    def width(kinds: list[str], epochs: int = 1) -> float:
+def test_errors_in_one_piece_and_repeated_runs_do_not_narrow_the_interval():
+    def width(kinds, epochs=1):
         scores = [
             scored("measures", reply, "4", f"{kind}{n}", kind, piece=f"piece {n}")
             for kind in kinds
@@ -165,7 +160,7 @@ def test_errors_in_one_piece_and_repeated_runs_do_not_narrow_the_interval() -> N
     assert width(["melodic_leap"], epochs=5) == pytest.approx(width(["melodic_leap"]))
 
 
-def test_there_are_two_protocols() -> None:
+def test_there_are_two_protocols():
     for make in MAKE.values():
         with pytest.raises(
             ValueError, match="protocol='lax' is not valid; valid values are: strict, paper"

@@ -5,7 +5,6 @@ import asyncio
 import gc
 import struct
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -56,7 +55,7 @@ COMPILED = Compiled(
 )
 
 
-def test_every_scorer_is_tried_and_none_goes_without_the_guard() -> None:
+def test_every_scorer_is_tried_and_none_goes_without_the_guard():
     found = {}
     for path in Path(music_evals.__file__).parent.rglob("*.py"):
         source = path.read_text(encoding="utf-8")
@@ -79,8 +78,8 @@ def test_every_scorer_is_tried_and_none_goes_without_the_guard() -> None:
 # Inspect's `collect` does not await the other judges once one has failed.
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 @pytest.mark.parametrize("broken", LEANT_ON)
-def test_whatever_fails_a_score_comes_back(broken: str) -> None:
-    async def failures() -> int:
+def test_whatever_fails_a_score_comes_back(broken):
+    async def failures():
         found = 0
         for number, case in enumerate(CASES.values()):
             with patch(broken, side_effect=ERRORS[number % len(ERRORS)]) as failing:
@@ -110,10 +109,10 @@ def test_whatever_fails_a_score_comes_back(broken: str) -> None:
     assert failed or broken.endswith(parts_alone)
 
 
-def test_a_reply_that_breaks_a_reader_stays_in_n_and_is_named() -> None:
+def test_a_reply_that_breaks_a_reader_stays_in_n_and_is_named():
     reply = "Final Answer: C sharp, E"
 
-    def broken(text: str) -> Iterator[str]:
+    def broken(text):
         if text == reply:
             raise KeyError("H")
         return statements(text)
@@ -149,7 +148,7 @@ def test_a_reply_that_breaks_a_reader_stays_in_n_and_is_named() -> None:
     assert readings()(samples)["reader_failures"] == 1  # type: ignore[operator]
 
 
-def test_a_picture_or_a_descriptor_fails_alone_and_says_why() -> None:
+def test_a_picture_or_a_descriptor_fails_alone_and_says_why():
     with (
         patch("music_evals.notation.lilypond.writing.compile_text", return_value=COMPILED),
         patch("music_evals.scorers.readers.pieces.first_system", side_effect=IndexError("no tile")),
@@ -182,7 +181,7 @@ def test_a_picture_or_a_descriptor_fails_alone_and_says_why() -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_the_set_up_ends_the_run_as_itself(error: Exception, place: str) -> None:
+def test_what_is_wrong_with_the_set_up_ends_the_run_as_itself(error, place):
     case = Case(
         lambda: written_music(
             dataset=str(error), encoder="an/encoder" if "encoder" in place else None, pictures=False
@@ -198,7 +197,7 @@ def test_what_is_wrong_with_the_set_up_ends_the_run_as_itself(error: Exception, 
     assert caught.value is error
 
 
-def test_a_sample_that_lacks_what_its_scorer_needs_is_named() -> None:
+def test_a_sample_that_lacks_what_its_scorer_needs_is_named():
     for name, lacking in (
         ("final_answer", "options"),
         ("solver_decision", "options"),
@@ -208,6 +207,6 @@ def test_a_sample_that_lacks_what_its_scorer_needs_is_named() -> None:
             Case(CASES[name].make, "B", {}, attempts=1).score("B")
 
 
-def test_long_replies_are_read_by_their_beginning_and_end() -> None:
+def test_long_replies_are_read_by_their_beginning_and_end():
     assert CASES["final_answer"].score("\n" * 5_000_000 + "Final Answer: B")[0].value == "C"
     assert CASES["judged on number"].score("\ud83d" * 100 + "\nAnswer: 12")[0].value == 1

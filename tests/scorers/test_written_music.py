@@ -1,7 +1,5 @@
 """The two ways of comparing written music with real music: when they agree and when they do not."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
@@ -26,7 +24,7 @@ from tests.generation_dataset import piece
 WORDS = ("Allegro", "Sonata", "Concerto", "Largo", "Aria", "Minuetto", "Gigue", "Vivace")
 
 
-def edited(seed: int, *, chromatic: float) -> str:
+def edited(seed, *, chromatic):
     """A piece as an edition prints it: a header, remarks, a tempo, settings."""
     random = Random(seed)
     header = "\n".join(
@@ -44,22 +42,22 @@ def edited(seed: int, *, chromatic: float) -> str:
     )
 
 
-def measured(name: str, texts: Sequence[str]) -> ReferenceSet:
+def measured(name, texts):
     return ReferenceSet(
         name, None, tuple(measure([Score(text, text, text, None) for text in texts]))
     )
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path) -> Iterator[None]:
+def cache(tmp_path):
     torch.set_num_threads(1)
     with patch.dict("os.environ", MUSIC_EVALS_CACHE=str(tmp_path)):
         yield
 
 
 def test_narrow_but_well_formed_pieces_are_alike_in_descriptors_and_far_in_embeddings(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     """What the paper finds of the ablation, in section 5, on sets that are made so.
 
     The reference is of editions. One set is written as they are, with other music; the other has
@@ -73,10 +71,10 @@ def test_narrow_but_well_formed_pieces_are_alike_in_descriptors_and_far_in_embed
         str(make_tiny_encoder(tmp_path / "tiny", editions.texts, layers=6, hidden=8))
     )
 
-    def similarity(other: ReferenceSet) -> float:
+    def similarity(other):
         return js_similarity(fit_of(editions.descriptors("strict")), other.descriptors("strict"))
 
-    def distance(other: ReferenceSet) -> float:
+    def distance(other):
         first, second = (
             np.array(encoder.embed(one.texts), dtype=float) for one in (editions, other)
         )
@@ -86,7 +84,7 @@ def test_narrow_but_well_formed_pieces_are_alike_in_descriptors_and_far_in_embed
     assert distance(narrow) > 2 * distance(genuine)
 
 
-def test_what_lilypond_says_of_a_piece_is_no_markup_in_the_viewer() -> None:
+def test_what_lilypond_says_of_a_piece_is_no_markup_in_the_viewer():
     judged = Piece(
         reply="",
         code="",

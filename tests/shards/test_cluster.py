@@ -3,8 +3,6 @@ server.
 """
 
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import fsspec
 import pytest
@@ -25,7 +23,7 @@ MEMORY = 100 << 20
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def bucket(monkeypatch):
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -39,7 +37,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server.stop()
 
 
-def test_a_run_survives_a_node(bucket: str) -> None:
+def test_a_run_survives_a_node(bucket):
     nodes = Nodes(
         initialize_head=True,
         head_node_args={"num_cpus": 1, "include_dashboard": False, "object_store_memory": MEMORY},
@@ -48,7 +46,7 @@ def test_a_run_survives_a_node(bucket: str) -> None:
     ray.init(address=nodes.address, log_to_driver=False, logging_level="error")
     finished, killed = 0, False
 
-    def report(samples: int) -> None:
+    def report(samples):
         nonlocal finished, killed
         finished += samples
         if finished and not killed:  # the first shard has ended; the second node asks another
@@ -76,14 +74,14 @@ def test_a_run_survives_a_node(bucket: str) -> None:
 
 
 @pytest.fixture
-def one_node() -> Iterator[None]:
+def one_node():
     ray.init(num_cpus=2, include_dashboard=False, object_store_memory=MEMORY, log_to_driver=False)
     yield
     ray.shutdown()
 
 
 @pytest.mark.slow
-def test_errors_and_datasets_are_as_without_a_cluster(one_node: None, tmp_path: Path) -> None:
+def test_errors_and_datasets_are_as_without_a_cluster(one_node, tmp_path):
     check_that_errors_are_returned(Cluster(), tmp_path / "run")
     with spread():
         results = [str(result) for result in map_in_subprocess(work, ["a", "ends", *"bcdefghi"])]

@@ -7,18 +7,16 @@ import multiprocessing
 import os
 import re
 import signal
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 from zipfile import ZipFile
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalLog, list_eval_logs, read_eval_log, write_eval_log
+from inspect_ai.log import list_eval_logs, read_eval_log, write_eval_log
 
 from music_evals.shards.processes import run_processes
-from music_evals.shards.running import Asked, Report, Shard, run_shard
-from music_evals.shards.sharded_run import Engine, Settings, run_in_shards
+from music_evals.shards.running import Asked, run_shard
+from music_evals.shards.sharded_run import Settings, run_in_shards
 from tests.commands.cli import run
 from tests.golden.record import HERE as GOLDEN
 from tests.golden.record import replies  # noqa: F401 - registers the model that is asked
@@ -38,21 +36,21 @@ VARYING = re.compile(
 )
 
 
-def in_this_process(shards: Sequence[Shard], report: Report) -> list[str]:
+def in_this_process(shards, report):
     for shard in shards:
         run_shard(shard, report)
     return []
 
 
 def sharded(
-    tasks: Sequence[Asked],
-    folder: Path,
+    tasks,
+    folder,
     *,
-    shards: int = 3,
-    model: str = "baseline/chance",
-    engine: Engine = in_this_process,
-    **settings: Any,
-) -> list[EvalLog]:
+    shards=3,
+    model="baseline/chance",
+    engine=in_this_process,
+    **settings,
+):
     pairs = [(asked, asked.make()) for asked in tasks]
     run_settings = Settings(model, {}, settings.pop("limit", None), settings)
     assert (
@@ -62,7 +60,7 @@ def sharded(
     return [read_eval_log(info) for info in list_eval_logs(str(folder))]
 
 
-def plain(value: Any) -> Any:
+def plain(value):
     """A part of a log without times and ids."""
     if isinstance(value, dict):
         if VARYING.fullmatch(
@@ -73,15 +71,13 @@ def plain(value: Any) -> Any:
     return [plain(one) for one in value] if isinstance(value, list) else value
 
 
-def same(one: EvalLog, other: EvalLog, part: str) -> bool:
+def same(one, other, part):
     first, second = (plain(json.loads(log.model_dump_json(include={part}))) for log in (one, other))
     return bool(first == second)
 
 
 @pytest.mark.parametrize("asked", ASKED, ids=lambda asked: f"{asked.benchmark}-{asked.task}")
-def test_a_log_of_shards_is_the_log_of_the_whole_run(
-    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_of_shards_is_the_log_of_the_whole_run(asked, tmp_path, monkeypatch):
     monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache of the whole run"))
     (whole,) = inspect_eval(
         asked.make(),
@@ -105,17 +101,17 @@ def test_a_log_of_shards_is_the_log_of_the_whole_run(
     assert whole.stats.model_usage == log.stats.model_usage
 
 
-def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
+def test_killed_processes_lose_and_double_nothing(tmp_path):
     # So many that no process ends before this one, on a busy machine, has read of its first ones.
     asked = [Asked("ziqi", "comprehension", {"rotations": 4})]
     questions = {sample.id for sample in asked[0].make().dataset}
-    killed: list[int] = []
-    seen: list[int] = []
+    killed = []
+    seen = []
 
-    def engine(shards: Sequence[Shard], report: Report) -> list[str]:
+    def engine(shards, report):
         finished = 0
 
-        def count(samples: int) -> None:
+        def count(samples):
             nonlocal finished
             finished += samples
             report(samples)
@@ -139,7 +135,7 @@ def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
     assert sorted(sample.id for sample in log.samples or []) == sorted(ids)
     assert not (tmp_path / "shards").exists()
 
-    def nothing_left(shards: Sequence[Shard], report: Report) -> list[str]:
+    def nothing_left(shards, report):
         assert not shards
         return []
 
@@ -147,10 +143,10 @@ def test_killed_processes_lose_and_double_nothing(tmp_path: Path) -> None:
     assert [log.eval.run_id for log in again] == [log.eval.run_id for log in logs]
 
 
-def test_parts_of_a_run_are_merged_and_others_are_refused(tmp_path: Path) -> None:
+def test_parts_of_a_run_are_merged_and_others_are_refused(tmp_path):
     asked = Asked("ziqi", "generation", {})
 
-    def part(limit: int | tuple[int, int], **options: Any) -> str:
+    def part(limit, **options):
         (log,) = inspect_eval(
             asked.make(),
             log_dir=str(tmp_path / "parts"),
@@ -189,7 +185,7 @@ def test_parts_of_a_run_are_merged_and_others_are_refused(tmp_path: Path) -> Non
     assert (code, "both.eval exists; give another name" in output) == (1, True), output
 
 
-def test_a_log_that_lacks_samples_is_refused(tmp_path: Path) -> None:
+def test_a_log_that_lacks_samples_is_refused(tmp_path):
     location = tmp_path / "cut.eval"
     (log,) = inspect_eval(
         Asked("ziqi", "generation", {}).make(),
@@ -211,7 +207,7 @@ def test_a_log_that_lacks_samples_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["byte", "entry", "ids"])
-def test_a_damaged_log_is_refused(damage: str, tmp_path: Path) -> None:
+def test_a_damaged_log_is_refused(damage, tmp_path):
     (log,) = inspect_eval(
         Asked("ziqi", "generation", {}).make(),
         model="baseline/chance",
@@ -243,7 +239,7 @@ def test_a_damaged_log_is_refused(damage: str, tmp_path: Path) -> None:
     assert not (tmp_path / "no.eval").exists()
 
 
-def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
+def test_a_folder_of_another_run_is_refused(tmp_path):
     asked = [
         "run",
         "ziqi_generation",
@@ -265,12 +261,12 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     ) == (1, True), output
 
 
-def test_damaged_files_do_not_block_a_run(tmp_path: Path) -> None:
+def test_damaged_files_do_not_block_a_run(tmp_path):
     (tmp_path / "run.json").touch()
     (tmp_path / "foreign.eval").write_bytes(b"PK")
     asked = Asked("ziqi", "generation", {})
 
-    def cut(shards: Sequence[Shard], report: Report) -> list[str]:
+    def cut(shards, report):
         in_this_process(shards, report)
         (log,) = list_eval_logs(shards[0].folder)
         path = Path(log.name.removeprefix("file://"))
@@ -291,7 +287,7 @@ def test_damaged_files_do_not_block_a_run(tmp_path: Path) -> None:
     assert len(read_eval_log(merged).samples or []) == 4
 
 
-def check_that_errors_are_returned(engine: Engine, folder: Path) -> None:
+def check_that_errors_are_returned(engine, folder):
     settings = Settings("baseline/chance", {"error_rate": "much"}, 4, {})
     asked = Asked("ziqi", "generation", {})
     (error,) = run_in_shards(
@@ -301,5 +297,5 @@ def check_that_errors_are_returned(engine: Engine, folder: Path) -> None:
     assert "error_rate" in error
 
 
-def test_the_error_of_a_shard_is_returned(tmp_path: Path) -> None:
+def test_the_error_of_a_shard_is_returned(tmp_path):
     check_that_errors_are_returned(run_processes, tmp_path)

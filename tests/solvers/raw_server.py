@@ -1,7 +1,6 @@
 """A server on this machine that sends to each request whatever a test says, also what is no HTTP."""
 
 import json
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -15,13 +14,11 @@ class Request(BaseHTTPRequestHandler):
     body: dict[str, Any]
     closing: Event
 
-    def write(self, content: bytes) -> None:
+    def write(self, content):
         self.wfile.write(content)
         self.wfile.flush()
 
-    def reply(
-        self, content: object, status: int = 200, headers: tuple[tuple[str, str], ...] = ()
-    ) -> None:
+    def reply(self, content, status=200, headers=()):
         """Send JSON, or bytes as they are."""
         data = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(status)
@@ -31,15 +28,15 @@ class Request(BaseHTTPRequestHandler):
         self.end_headers()
         self.write(data)
 
-    def repeat(self, content: bytes) -> None:
+    def repeat(self, content):
         """Send bytes again and again, as long as somebody listens."""
         while not self.closing.wait(0.05):
             self.write(content)
 
-    def log_message(self, *_: object) -> None: ...
+    def log_message(self, *_): ...
 
 
-def completion(content: object = "A", **fields: object) -> dict[str, Any]:
+def completion(content="A", **fields):
     """A reply of OpenAI's protocol."""
     message = {"role": "assistant", "content": content}
     return {
@@ -54,19 +51,19 @@ def completion(content: object = "A", **fields: object) -> dict[str, Any]:
 
 
 @contextmanager
-def raw_server(answer: Callable[[Request], None]) -> Iterator[str]:
+def raw_server(answer):
     """Run a server, and yield its address."""
     stop = Event()
 
     class Handler(Request):
         closing = stop
 
-        def do_POST(self) -> None:
+        def do_POST(self):
             self.body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with suppress(OSError):
                 answer(self)
 
-        def do_GET(self) -> None:
+        def do_GET(self):
             self.body = {}
             answer(self)
 

@@ -1,9 +1,6 @@
 """Refusals before any sample is asked, and greedy decoding where `transformers` would refuse it."""
 
 import asyncio
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 from unittest.mock import MagicMock
 
 import click
@@ -22,7 +19,7 @@ MSU = str(GOLDEN / "data" / "msu")
 API = ("base_url", "api_key", "generate", "should_retry", "retry_wait")
 
 
-def model_called(name: str, address: str | None = None) -> Any:
+def model_called(name, address=None):
     api = MagicMock(spec=API, base_url=address)
     return MagicMock(api=api, model_args={}, config=GenerateConfig(), __str__=lambda _: name)
 
@@ -45,9 +42,7 @@ def model_called(name: str, address: str | None = None) -> Any:
         ("hf/m", muse.syncopation, {"strategy": "logiclm"}, None),
     ],
 )
-def test_what_a_provider_cannot_ask_is_refused(
-    name: str, task: Callable[..., Any], params: dict[str, Any], message: str | None
-) -> None:
+def test_what_a_provider_cannot_ask_is_refused(name, task, params, message):
     with made_for(model_called(name)):
         if message is None:
             task(**params)
@@ -69,9 +64,7 @@ def test_what_a_provider_cannot_ask_is_refused(
         ("openai-api/x/m", None),
     ],
 )
-def test_a_pdf_is_refused_where_pages_are_taken(
-    name: str, message: str | None, tmp_path: Path
-) -> None:
+def test_a_pdf_is_refused_where_pages_are_taken(name, message, tmp_path):
     dataset, address = write_small(tmp_path / "small"), "http://localhost:8000/v1"
     with made_for(model_called(name, address)):
         if name != "hf/m":
@@ -83,7 +76,7 @@ def test_a_pdf_is_refused_where_pages_are_taken(
                 msu.visual(dataset=dataset, pages="pdf")
 
 
-def test_a_grid_leaves_out_what_the_model_cannot_be_asked(tmp_path: Path) -> None:
+def test_a_grid_leaves_out_what_the_model_cannot_be_asked(tmp_path):
     arguments = (
         "run",
         "muse_syncopation",
@@ -109,9 +102,7 @@ def test_a_grid_leaves_out_what_the_model_cannot_be_asked(tmp_path: Path) -> Non
         ("vllm/m", 0.0, {"temperature": 0.0, "top_p": 0.9, "max_tokens": 9}),
     ],
 )
-def test_temperature_0_is_the_likeliest_token_on_hf(
-    model: str, temperature: float, sent: dict[str, Any]
-) -> None:
+def test_temperature_0_is_the_likeliest_token_on_hf(model, temperature, sent):
     config = GenerateConfig(temperature=temperature, top_p=0.9, max_tokens=9)
     asyncio.run(
         BeforeRequest().on_before_model_generate(

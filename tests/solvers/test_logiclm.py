@@ -1,20 +1,14 @@
 """LogicLM with a scripted model, on trials without a dataset: scores, thoughts, limits."""
 
 import re
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
 from inspect_ai import Task
 from inspect_ai.dataset import Sample
-from inspect_ai.log import EvalSample
 from inspect_ai.model import (
-    ChatMessage,
     ChatMessageAssistant,
     ContentReasoning,
     ContentText,
-    GenerateConfig,
     ModelOutput,
 )
 
@@ -30,20 +24,20 @@ PROMPTS = {**load_prompts("muse")["logiclm"], "final": "$finding And now?"}
 
 
 def asked(
-    answer: Callable[[str, int], str | ModelOutput],
-    cases: Sequence[str],
-    tmp_path: Path,
-    **parameters: Any,
-) -> tuple[dict[str, EvalSample], list[GenerateConfig]]:
+    answer,
+    cases,
+    tmp_path,
+    **parameters,
+):
     """Run a trial for each case, in which a model replies by the case and by the number of attempts
     before.
 
     Returns the samples, and the settings of refinements.
     """
-    configs: list[GenerateConfig] = []
+    configs = []
     attempts = dict.fromkeys(cases, -1)
 
-    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str | ModelOutput:
+    def reply(messages, config):
         if "And now?" in messages[-1].text:
             return f"Final Answer: {SAME}"
         case = (
@@ -68,7 +62,7 @@ def asked(
     return {str(sample.id): sample for sample in samples(log)}, configs
 
 
-def test_the_score_compares_the_last_valid_lines_with_the_true_ones(tmp_path: Path) -> None:
+def test_the_score_compares_the_last_valid_lines_with_the_true_ones(tmp_path):
     # Of the first melody 60 and 62 are right in order, of three and three notes; of the second
     # none.
     truth = {"true_transcription": "[60, 61, 62] [1, 2]", "in_order": True}
@@ -89,7 +83,7 @@ def test_the_score_compares_the_last_valid_lines_with_the_true_ones(tmp_path: Pa
     ]
     task = Task(dataset=trials, solver=logiclm(TRANSPOSITION, PROMPTS), scorer=solver_decision())
 
-    def reply(messages: list[ChatMessage], config: GenerateConfig) -> str:
+    def reply(messages, config):
         return replies.get(messages[0].text, ("cannot be mended", 0))[0]
 
     for sample in samples(run_scripted(task, tmp_path, reply, limit=None)):
@@ -99,8 +93,8 @@ def test_the_score_compares_the_last_valid_lines_with_the_true_ones(tmp_path: Pa
         assert found["transcription"] == " ".join(re.findall(r"\[.*?\]", lines))
 
 
-def test_thoughts_are_no_part_of_lines(tmp_path: Path) -> None:
-    thoughts: dict[str, Any] = {
+def test_thoughts_are_no_part_of_lines(tmp_path):
+    thoughts = {
         "block": f"<think>\n{LINES}? No, rhythm(x).\n</think>\n\n{LINES}",
         "no opening tag": f"the opening tag is the template's </think>{LINES}",
         "two blocks": f"<think>a</think><think>b</think>{LINES}",

@@ -32,7 +32,7 @@ NONSENSE = "X:1\nQ:1/4=60\nL:1/4\nM:4/4\nK:G\nG A @zv3/2 B c |\nd4 |\n"
 
 
 @pytest.mark.parametrize("abc", [VOICES, MASKED, TOO_LONG, NONSENSE])
-def test_a_tune_of_eight_crotchets_at_sixty_sounds_for_eight_seconds(abc: str) -> None:
+def test_a_tune_of_eight_crotchets_at_sixty_sounds_for_eight_seconds(abc):
     picture, sound = RENDER({"abc": abc})
     assert isinstance(picture, ContentImage)
     assert isinstance(sound, ContentAudio)
@@ -48,9 +48,7 @@ def test_a_tune_of_eight_crotchets_at_sixty_sounds_for_eight_seconds(abc: str) -
         ("D |\nG A B |\nc2 d |\ne3 |", [0, 1, 2, 3]),  # a pickup
     ],
 )
-def test_measures_are_drawn_by_their_bar_lines_and_numbered_as_printed(
-    music: str, numbers: list[int]
-) -> None:
+def test_measures_are_drawn_by_their_bar_lines_and_numbered_as_printed(music, numbers):
     tune = media._read_abc(f"X:1\nL:1/4\nM:3/4\nK:G\n{music}\n")
     (part,) = list(tune.parts) or [tune]
     assert [measure.number for measure in part.getElementsByClass("Measure")] == numbers
@@ -58,7 +56,7 @@ def test_measures_are_drawn_by_their_bar_lines_and_numbered_as_printed(
     assert metres == ["3/4"]
 
 
-def test_a_tune_that_cannot_be_read_says_why() -> None:
+def test_a_tune_that_cannot_be_read_says_why():
     lines = RENDER({"abc": "X:1\nL:1/4\nM:4/4\nK:C octave=1\nC D E F |\n"})
     why = "`ValueError: octave= and transpose= cannot be read; write the notes out`"
     texts = [line.text for line in lines if isinstance(line, ContentText)]

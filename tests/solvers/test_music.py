@@ -18,14 +18,14 @@ from music_evals.solvers.symbolic.music import (
 pitches = st.lists(st.integers(20, 100), min_size=2, max_size=30)
 
 
-def test_every_level_has_its_letter() -> None:
+def test_every_level_has_its_letter():
     for count in (*range(10), 16):
         decision = count_off_beats([[1, 9, *range(2, 2 + 2 * count, 2)]])
         assert decision.answer == {0: "A", 2: "B", 4: "C", 6: "D", 8: "E"}.get(count)
         assert decision.result.startswith(f"{count} kick or snare")
 
 
-def test_the_papers_examples_and_empty_lists() -> None:
+def test_the_papers_examples_and_empty_lists():
     empty = [
         count_off_beats([[]]),
         classify_chord([[]]),
@@ -54,7 +54,7 @@ def test_a_transposition_is_the_same_melody_and_one_changed_note_or_a_note_more_
 
 
 @pytest.mark.parametrize("letter", QUALITIES)
-def test_every_quality_is_found_over_every_root_in_every_inversion(letter: str) -> None:
+def test_every_quality_is_found_over_every_root_in_every_inversion(letter):
     name, intervals = QUALITIES[letter]
     for root in range(48, 60):
         tones = sorted(root + interval for interval in intervals)
@@ -64,7 +64,7 @@ def test_every_quality_is_found_over_every_root_in_every_inversion(letter: str) 
             assert (decision.answer, name in decision.result) == (letter, True)
 
 
-def test_other_chords_are_undecided() -> None:
+def test_other_chords_are_undecided():
     # A note, a fifth, a diminished seventh, augmented, a major seventh, suspended, a cluster.
     for chord in (
         [60],
@@ -115,7 +115,7 @@ TEN = [
 
 
 @pytest.mark.parametrize(("task", "lists", "place"), TEN)
-def test_the_ten_tasks_are_decided(task: str, lists: list[list[int]], place: int | None) -> None:
+def test_the_ten_tasks_are_decided(task, lists, place):
     targets = FORMS[task].targets
     assert muse_ten.SOLVERS[task].decide(lists).answer == (
         None if place is None else targets[place]

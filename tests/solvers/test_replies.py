@@ -3,11 +3,9 @@ valid text.
 """
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, GenerateConfig, ModelOutput
+from inspect_ai.model import ChatMessageAssistant, ModelOutput
 
 from music_evals.evals.lilybench import metadata_qa
 from music_evals.evals.lilybench_generation import generation
@@ -29,8 +27,8 @@ BROKEN = "half a clef: \ud834 { c'4 "
         lambda folder: generation(dataset=str(make_dataset(folder / "data")), attempts=2, media=0),
     ],
 )
-def test_lone_surrogates_end_no_run_and_are_marked(task: Any, tmp_path: Path) -> None:
-    def reply(messages: list[ChatMessage], _: GenerateConfig) -> ModelOutput:
+def test_lone_surrogates_end_no_run_and_are_marked(task, tmp_path):
+    def reply(messages, _):
         assert json.dumps(
             [message.model_dump() for message in messages], ensure_ascii=False, default=str
         ).encode()

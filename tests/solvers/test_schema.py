@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from music_evals.solvers.symbolic.music import CHORD_QUALITY, SYNCOPATION, TRANSPOSITION
-from music_evals.solvers.symbolic.schema import FormulationError, Schema
+from music_evals.solvers.symbolic.schema import FormulationError
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
@@ -35,9 +35,7 @@ BAD += [
 
 
 @pytest.mark.parametrize(("schema", "excerpts", "text", "kind"), BAD)
-def test_bad_lines_are_labelled_with_the_kind_of_their_error(
-    schema: Schema, excerpts: list[str], text: str, kind: str
-) -> None:
+def test_bad_lines_are_labelled_with_the_kind_of_their_error(schema, excerpts, text, kind):
     with pytest.raises(FormulationError) as caught:
         schema.parse(text, excerpts)
     assert caught.value.kind == kind
@@ -45,7 +43,7 @@ def test_bad_lines_are_labelled_with_the_kind_of_their_error(
 
 
 @pytest.mark.parametrize(("text", "lists"), CASES["test_good_rhythms_are_read"])
-def test_good_rhythms_are_read(text: str, lists: list[list[int]]) -> None:
+def test_good_rhythms_are_read(text, lists):
     assert RHYTHM.parse(text, ONE) == lists
 
 

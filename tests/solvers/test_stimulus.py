@@ -3,12 +3,9 @@ not.
 """
 
 import re
-from collections.abc import Callable
 from importlib import import_module
-from typing import Any
 
 import pytest
-from inspect_ai import Task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser, ContentAudio, ContentImage
 from scipy.stats import binom
@@ -23,7 +20,7 @@ from music_evals.solvers.stimulus import ARMS, NOTE, apply_stimulus, question_me
 from tests.golden.record import HERE as GOLDEN
 
 MSU, LILYBENCH = (str(GOLDEN / "data" / name) for name in ("msu", "lilybench"))
-TASKS: dict[str, Callable[..., Task]] = {
+TASKS = {
     "muse": muse.syncopation,
     "muse audio": lambda **given: muse.chord_quality(modality="audio", **given),
     "ziqi": ziqi.generation,
@@ -36,7 +33,7 @@ TASKS: dict[str, Callable[..., Task]] = {
 CHINESE = {"ziqi"}
 
 
-def shown(sample: Sample) -> list[Any]:
+def shown(sample):
     """The music of a sample, by the metadata of its last message, and by its parts."""
     message = sample.input[-1]
     assert isinstance(message, ChatMessageUser)
@@ -49,11 +46,11 @@ def shown(sample: Sample) -> list[Any]:
     return [part.audio if isinstance(part, ContentAudio) else part.image for part in parts]
 
 
-def said(sample: Sample) -> list[tuple[str, Any]]:
+def said(sample):
     return [(message.role, message.content) for message in sample.input]
 
 
-def without_music(sample: Sample) -> str:
+def without_music(sample):
     """The question of a sample with a sign in the place of its music."""
     message, asks = question_message(sample)
     parts = [message.content] if isinstance(message.content, str) else message.content
@@ -63,14 +60,14 @@ def without_music(sample: Sample) -> str:
     return re.sub("♪(\n♪)+", "♪", "\n".join(texts))
 
 
-def answer_of(sample: Sample) -> str:
+def answer_of(sample):
     target = str(sample.target)
     return sample.choices["ABCD".index(target)] if sample.choices else target
 
 
 @pytest.mark.parametrize("name", TASKS)
 @pytest.mark.parametrize("arm", ARMS[1:])
-def test_only_the_music_changes(name: str, arm: str) -> None:
+def test_only_the_music_changes(name, arm):
     make = TASKS[name]
     originals, changed = (
         {sample.id: sample for sample in make().dataset},
@@ -103,7 +100,7 @@ def test_only_the_music_changes(name: str, arm: str) -> None:
 @pytest.mark.parametrize(
     "benchmark", ["lilybench", "mmau", "msu", "muse", "musictheorybench", "ziqi"]
 )
-def test_every_task_without_music_asks_all_the_rest(benchmark: str) -> None:
+def test_every_task_without_music_asks_all_the_rest(benchmark):
     own = GOLDEN / "data" / benchmark
     dataset = str(own) if own.is_dir() else "generated"
     tasks = ("textual", "visual") if benchmark == "msu" else benchmarks.load(benchmark).tasks
@@ -123,7 +120,7 @@ def test_every_task_without_music_asks_all_the_rest(benchmark: str) -> None:
             assert (sample.choices, sample.target) == (original.choices, original.target)
 
 
-def test_without_music_there_is_nothing_to_transcribe() -> None:
+def test_without_music_there_is_nothing_to_transcribe():
     with pytest.raises(ValueError, match="stimulus=none leaves nothing to transcribe"):
         muse.syncopation(strategy="logiclm", stimulus="none")
 
@@ -131,7 +128,7 @@ def test_without_music_there_is_nothing_to_transcribe() -> None:
 @pytest.mark.parametrize(
     "make", [muse.syncopation, muse.chord_quality, muse.transposition, lilybench.bar_count]
 )
-def test_noise_says_nothing_about_the_answer(make: Callable[..., Task]) -> None:
+def test_noise_says_nothing_about_the_answer(make):
     """A classifier of what holds no pitch, trained on other items, is no better than the commonest
     answer.
     """
@@ -148,19 +145,19 @@ def test_noise_says_nothing_about_the_answer(make: Callable[..., Task]) -> None:
     assert right.sum() <= binom.ppf(0.99, len(answers), commonest / len(answers)), right.mean()
 
 
-def question(number: int, music: list[list[int]]) -> Sample:
+def question(number, music):
     message = ChatMessageUser(
         content=f"X:{number} tune?", metadata={"asks": {"music": music, "notation": "abc"}}
     )
     return Sample(id=number, input=[message], target="A")
 
 
-def test_questions_without_music_are_left_out() -> None:
+def test_questions_without_music_are_left_out():
     samples = [question(1, []), question(2, [[0, 8]])]
     assert [sample.id for sample in apply_stimulus("none", samples)] == [2]
 
 
-def test_a_task_without_music_refuses() -> None:
+def test_a_task_without_music_refuses():
     with pytest.raises(
         ValueError, match="no question of this task comes with music; valid is given"
     ):
@@ -174,12 +171,12 @@ def test_a_task_without_music_refuses() -> None:
         muse.syncopation(stimulus="silence")
 
 
-def test_there_has_to_be_another_answer() -> None:
+def test_there_has_to_be_another_answer():
     with pytest.raises(ValueError, match="no question has another answer than the others"):
         apply_stimulus("other", [question(1, [[0, 8]]), question(2, [[0, 8]])])
 
 
-def test_the_tune_of_ziqi_is_all_of_it() -> None:
+def test_the_tune_of_ziqi_is_all_of_it():
     for sample in list(ziqi.generation().dataset)[:5]:
         (tune,) = shown(sample)
         assert tune.startswith("X:")

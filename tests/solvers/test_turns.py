@@ -2,7 +2,6 @@
 
 import heapq
 import math
-from collections.abc import Callable
 from itertools import count
 
 import pytest
@@ -17,20 +16,20 @@ TRIP = 0.01  # of a refusal
 class Limit:
     """A server's limit: so many requests a minute."""
 
-    def __init__(self, per_minute: int) -> None:
+    def __init__(self, per_minute):
         self.most, self.taken, self.tokens, self.last = per_minute, [0.0] * 0, per_minute * 1.0, 0.0
 
-    def window(self, now: float) -> float:
+    def window(self, now):
         """Seconds to wait until the minute is over in which all were taken; 0 takes the request."""
         self.taken = [sent for sent in self.taken if sent // 60 == now // 60]
         return 60 - now % 60 if self._is_full(now) else 0
 
-    def sliding(self, now: float) -> float:
+    def sliding(self, now):
         """As many in any 60 seconds."""
         self.taken = [sent for sent in self.taken if now - sent < 60]
         return 60 - (now - self.taken[0]) if self._is_full(now) else 0
 
-    def bucket(self, now: float) -> float:
+    def bucket(self, now):
         """As many at once, and one more for each share of a minute."""
         self.tokens = min(self.most, self.tokens + (now - self.last) * self.most / 60)
         self.last = now
@@ -39,7 +38,7 @@ class Limit:
         self.tokens -= 1
         return 0
 
-    def spaced(self, now: float) -> float:
+    def spaced(self, now):
         """One for each share of a minute."""
         gap = 60 / self.most
         if self.taken and now - self.taken[-1] < gap:
@@ -47,30 +46,30 @@ class Limit:
         self.taken.append(now)
         return 0
 
-    def _is_full(self, now: float) -> bool:
+    def _is_full(self, now):
         if len(self.taken) < self.most:
             self.taken.append(now)
             return False
         return True
 
 
-def seconds_for(requests: int, wait: Callable[[float], float], says: bool) -> tuple[float, float]:
+def seconds_for(requests, wait, says):
     """How long requests take that are sent by turns, and the last rate that was noted."""
     now, order = 0.0, count()
     rates = [0.0]
     turns = Turns(rates.append, lambda: now)
-    events: list[tuple[float, int, Callable[[], None]]] = []
+    events = []
     queue, answers, left = [0], [0], [requests]
 
-    def later(seconds: float, action: Callable[[], None]) -> None:
+    def later(seconds, action):
         heapq.heappush(events, (now + seconds, next(order), action))
 
-    def start() -> None:
+    def start():
         if left[0]:
             left[0] -= 1
             ask()
 
-    def ask() -> None:
+    def ask():
         if turns.are_kept:
             queue[0] += 1
             if queue[0] == 1:
@@ -78,7 +77,7 @@ def seconds_for(requests: int, wait: Callable[[float], float], says: bool) -> tu
         else:
             send()
 
-    def hold() -> None:
+    def hold():
         """The first of the queue waits as `Turns.wait` does."""
         if (rest := turns._next - now) > 1e-9:
             return later(min(rest, 0.02), hold)
@@ -87,18 +86,18 @@ def seconds_for(requests: int, wait: Callable[[float], float], says: bool) -> tu
         send()
         return hold() if queue[0] else None
 
-    def send() -> None:
+    def send():
         sent = turns.send()
         if seconds := wait(now):
             later(TRIP, lambda: refuse(sent, math.ceil(seconds) if says else None))
         else:
             later(LATENCY, finish)
 
-    def refuse(sent: float, seconds: float | None) -> None:
+    def refuse(sent, seconds):
         turns.refuse(sent, seconds)
         ask()
 
-    def finish() -> None:
+    def finish():
         answers[0] += 1
         turns.answer()
         start()
@@ -114,7 +113,7 @@ def seconds_for(requests: int, wait: Callable[[float], float], says: bool) -> tu
 @pytest.mark.parametrize("says", [False, True], ids=["429 alone", "Retry-After"])
 @pytest.mark.parametrize(("per_minute", "requests"), [(12, 60), (60, 300), (600, 300)])
 @pytest.mark.parametrize("kind", ["window", "sliding", "bucket", "spaced"])
-def test_little_time_is_lost(kind: str, per_minute: int, requests: int, says: bool) -> None:
+def test_little_time_is_lost(kind, per_minute, requests, says):
     limit = Limit(per_minute)
     seconds, rate = seconds_for(requests, getattr(limit, kind), says)
     at_first = 1 if kind == "spaced" else per_minute
@@ -124,7 +123,7 @@ def test_little_time_is_lost(kind: str, per_minute: int, requests: int, says: bo
         assert per_minute / 2 < rate < per_minute * 2
 
 
-def test_nobody_waits_for_a_server_that_has_stopped_to_answer() -> None:
+def test_nobody_waits_for_a_server_that_has_stopped_to_answer():
     now = [0.0]
     turns = Turns(lambda _: None, lambda: now[0])
     turns.refuse(turns.send(), None)

@@ -4,8 +4,6 @@ licences.
 
 import json
 from collections import Counter
-from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -27,14 +25,11 @@ from music_evals.datasets_builders.lilybench.rows import TASKS, task_row
 from tests.abc_eval_dataset import TUNES, write_files
 
 
-def rows(folder: Path, task: str, protocol: str) -> list[dict[str, Any]]:
-    read: list[dict[str, Any]] = pq.read_table(
-        folder / task / f"{protocol}-00000-of-00001.parquet"
-    ).to_pylist()
-    return read
+def rows(folder, task, protocol):
+    return pq.read_table(folder / task / f"{protocol}-00000-of-00001.parquet").to_pylist()
 
 
-def test_rows_are_as_published(tmp_path: Path) -> None:
+def test_rows_are_as_published(tmp_path):
     tables, missing = read_tables(write_files(tmp_path / "files" / "csv").parent)
     assert missing == {}
     made = {task: paper_rows(task, tables[task]) for task in TASKS}
@@ -57,7 +52,7 @@ def test_rows_are_as_published(tmp_path: Path) -> None:
         options_of("a, b")
 
 
-def test_missing_files_are_named(tmp_path: Path) -> None:
+def test_missing_files_are_named(tmp_path):
     source = write_files(tmp_path / "csv", leave_out="Bar_Sequencing")
     with pytest.raises(
         DatasetError,
@@ -72,9 +67,7 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("lilypond_runs")
-def test_the_command_builds_both_splits_and_licences_forbid_publishing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_builds_both_splits_and_licences_forbid_publishing(tmp_path, monkeypatch):
     monkeypatch.setattr(dataset, "_SIZES", (9, 6))
     source, out = write_files(tmp_path / "csv", leave_out="Genre_Recognition"), tmp_path / "out"
     arguments = ["build", "abc_eval", "--source", str(source), "--allow-partial", "--out", str(out)]
@@ -97,7 +90,7 @@ def test_the_command_builds_both_splits_and_licences_forbid_publishing(
     assert json.loads((out / "provenance.json").read_text())["source"] == "abc_eval"
 
 
-def test_strict_rows_of_lilybench_keep_everything_but_the_notation() -> None:
+def test_strict_rows_of_lilybench_keep_everything_but_the_notation():
     row = task_row(
         "next_bar_prediction",
         "strict",

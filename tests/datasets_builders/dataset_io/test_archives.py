@@ -3,8 +3,6 @@
 import io
 import tarfile
 import zipfile
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +10,7 @@ from music_evals.datasets_builders.dataset_io import DatasetError, archives
 from music_evals.datasets_builders.dataset_io.archives import unpack
 
 
-def tar_of(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
+def tar_of(path, *members):
     with tarfile.open(path, "w:gz") as archive:
         for info, content in members:
             info.size = len(content)
@@ -20,13 +18,13 @@ def tar_of(path: Path, *members: tuple[tarfile.TarInfo, bytes]) -> Path:
     return path
 
 
-def member(name: str, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.TarInfo:
+def member(name, kind=tarfile.REGTYPE, link=""):
     info = tarfile.TarInfo(name)
     info.type, info.linkname = kind, link
     return info
 
 
-def zip_of(path: Path, *members: tuple[str, bytes], mode: int = 0) -> Path:
+def zip_of(path, *members, mode=0):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members:
             info = zipfile.ZipInfo(name)
@@ -36,7 +34,7 @@ def zip_of(path: Path, *members: tuple[str, bytes], mode: int = 0) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar.gz"])
-def test_the_wanted_members_are_unpacked_by_their_paths(tmp_path: Path, kind: str) -> None:
+def test_the_wanted_members_are_unpacked_by_their_paths(tmp_path, kind):
     contents = {"top/a/audio.wav": b"1", "top/b/audio.wav": b"2", "top/notes.txt": b"3"}
     path = tmp_path / f"a.{kind}"
     if kind == "zip":
@@ -54,7 +52,7 @@ def test_the_wanted_members_are_unpacked_by_their_paths(tmp_path: Path, kind: st
 
 
 ZEROS = bytes(60_000_000)
-HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
+HOSTILE = {
     "a link": (
         lambda path: tar_of(path, (member("a.wav", tarfile.SYMTYPE, "/etc/passwd"), b"")),
         "link or a device",
@@ -91,9 +89,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], Path], str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_archive_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_hostile_archive_is_refused(tmp_path, monkeypatch, name):
     monkeypatch.setattr(archives, "MOST_MEMBERS", 20)
     make, message = HOSTILE[name]
     path = make(tmp_path / "a.tar.gz")
@@ -110,9 +106,7 @@ def test_a_hostile_archive_is_refused(
         ([("a.wav", ZEROS)], 0, "unpacks to more than 100 times its size"),
     ],
 )
-def test_a_hostile_zip_is_refused(
-    tmp_path: Path, members: list[tuple[str, bytes]], mode: int, message: str
-) -> None:
+def test_a_hostile_zip_is_refused(tmp_path, members, mode, message):
     path = zip_of(tmp_path / "a.zip", *members, mode=mode)
     with pytest.raises(DatasetError, match=message):
         unpack(path, tmp_path / "out")
@@ -121,7 +115,7 @@ def test_a_hostile_zip_is_refused(
 
 @pytest.mark.parametrize("kept", [0.3, 0.99])
 @pytest.mark.parametrize("kind", ["zip", "tar.gz"])
-def test_an_incomplete_archive_is_named(tmp_path: Path, kind: str, kept: float) -> None:
+def test_an_incomplete_archive_is_named(tmp_path, kind, kept):
     noise = bytes((number * number) % 251 for number in range(50_000))
     path = tmp_path / f"a.{kind}"
     if kind == "zip":

@@ -1,7 +1,5 @@
 """Files that unpack to more than they should are refused before they are unpacked."""
 
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -10,7 +8,7 @@ from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
 
 
-def dictionary(text: str, rows: int) -> pa.Array:
+def dictionary(text, rows):
     return pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([text]))
 
 
@@ -23,7 +21,7 @@ def dictionary(text: str, rows: int) -> pa.Array:
         pytest.param(pa.nulls(510_000_000, pa.int8()), id="nulls"),
     ],
 )
-def test_columns_that_unpack_to_more_are_refused(tmp_path: Path, column: pa.Array) -> None:
+def test_columns_that_unpack_to_more_are_refused(tmp_path, column):
     path = tmp_path / "r.parquet"
     pq.write_table(pa.table({"question": column}), path, compression="zstd", store_schema=False)
     assert path.stat().st_size < 4_000_000
@@ -32,7 +30,7 @@ def test_columns_that_unpack_to_more_are_refused(tmp_path: Path, column: pa.Arra
             pass
 
 
-def test_rows_come_in_their_order(tmp_path: Path) -> None:
+def test_rows_come_in_their_order(tmp_path):
     table = pa.table(
         {"id": range(5000), "sound": [bytes([number % 256]) * 50_000 for number in range(5000)]}
     )

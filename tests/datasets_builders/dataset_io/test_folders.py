@@ -2,8 +2,6 @@
 
 import os
 import resource
-from collections.abc import Callable
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -23,7 +21,7 @@ LETTERS = FolderKind("letters", "kind.json", '"letters"')
 LISTS = FolderKind("lists", "*/*.yaml", contents=("*/*.yaml",))
 
 
-def write(path: Path, letter: str, overwrite: bool = True) -> None:
+def write(path, letter, overwrite=True):
     """Write a folder of three files, each with a letter in it."""
     with replace_folder(path, LETTERS, overwrite=overwrite) as folder:
         (folder / "deep").mkdir()
@@ -32,7 +30,7 @@ def write(path: Path, letter: str, overwrite: bool = True) -> None:
         (folder / "kind.json").write_text('{"kind": "letters"}')
 
 
-def letters(path: Path) -> set[str]:
+def letters(path):
     """The letters in a folder; none if there is no folder."""
     if not path.exists():
         return set()
@@ -40,7 +38,7 @@ def letters(path: Path) -> set[str]:
     return {(path / name).read_text() for name in ("one", "deep/two")}
 
 
-def in_child(work: Callable[[], object]) -> int:
+def in_child(work):
     """Do work in a process of its own, and return its exit code: 0, 1 after an error, or a negative
     signal.
     """
@@ -55,7 +53,7 @@ def in_child(work: Callable[[], object]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def test_a_folder_replaces_another_and_nothing_else_stays(tmp_path: Path) -> None:
+def test_a_folder_replaces_another_and_nothing_else_stays(tmp_path):
     path = tmp_path / "deep" / "out"
     for letter in "ab":
         write(path, letter)
@@ -70,7 +68,7 @@ def test_a_folder_replaces_another_and_nothing_else_stays(tmp_path: Path) -> Non
     assert os.listdir(path.parent) == ["out"]
 
 
-def test_a_kill_between_the_renamings_loses_nothing(tmp_path: Path) -> None:
+def test_a_kill_between_the_renamings_loses_nothing(tmp_path):
     path, partial = tmp_path / "out", tmp_path / ".out.partial"
     write(path, "a")
     partial.mkdir()
@@ -86,14 +84,14 @@ def test_a_kill_between_the_renamings_loses_nothing(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["out"]
 
 
-def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_what_was_there(tmp_path):
     """No file may grow beyond 10 kB, which a process learns by the same kind of error as of a full
     disk.
     """
     path = tmp_path / "out"
     write(path, "a")
 
-    def fill() -> None:
+    def fill():
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
         write(path, "b" * 20_000)
 
@@ -102,10 +100,10 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["out"]
 
 
-def test_a_full_disk_leaves_no_dataset(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_dataset(tmp_path):
     """Arrow writes to the full disk here; it must neither end the process nor leave a file."""
 
-    def fill() -> None:
+    def fill():
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
         rows = {
             "letters": {
@@ -121,7 +119,7 @@ def test_a_full_disk_leaves_no_dataset(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
-def test_one_process_writes_a_target_at_a_time(tmp_path: Path) -> None:
+def test_one_process_writes_a_target_at_a_time(tmp_path):
     path = tmp_path / "out"
     with (
         replace_folder(path, LETTERS) as folder,
@@ -133,7 +131,7 @@ def test_one_process_writes_a_target_at_a_time(tmp_path: Path) -> None:
     assert path.exists()
 
 
-def test_a_folder_of_another_kind_is_never_replaced(tmp_path: Path) -> None:
+def test_a_folder_of_another_kind_is_never_replaced(tmp_path):
     (tmp_path / "file").write_text("x")
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "kind.json").write_text("{}")
@@ -162,8 +160,8 @@ def test_a_folder_of_another_kind_is_never_replaced(tmp_path: Path) -> None:
         check_target(tmp_path / "lists", LISTS, overwrite=True)
 
 
-def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
-    def write_file(letter: str, problem: str = "") -> None:
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
+    def write_file(letter, problem=""):
         with replace_file(tmp_path / "letter") as file:
             file.write_text(letter)
             if problem:
@@ -176,13 +174,13 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["letter"]
 
 
-def test_a_full_disk_ends_a_large_dataset_with_an_error(tmp_path: Path) -> None:
+def test_a_full_disk_ends_a_large_dataset_with_an_error(tmp_path):
     features = {"task": Features({"id": Value("string"), "sound": Value("binary")})}
     random = Random(1)
     rows = [{"id": str(number), "sound": random.randbytes(100_000)} for number in range(100)]
     provenance = Provenance("muse", "1.0", source="generated", licence="mit", seed=7)
 
-    def fill() -> None:
+    def fill():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
         with pytest.raises(OSError, match="File too large"):
             write_dataset(

@@ -7,10 +7,8 @@ import subprocess
 import sys
 import threading
 from base64 import b64decode
-from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
@@ -41,10 +39,10 @@ class HubServer(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     commits: dict[str, dict[str, bytes]]  # the last is the head of main
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass
 
-    def send(self, body: bytes, status: int = 200, **headers: str) -> None:
+    def send(self, body, status=200, **headers):
         self.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
             self.send_header(name.replace("_", "-"), value)
@@ -52,21 +50,21 @@ class HubServer(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def send_json(self, value: object) -> None:
+    def send_json(self, value):
         self.send(json.dumps(value).encode(), Content_Type="application/json")
 
-    def head(self) -> str:
+    def head(self):
         return next(reversed(self.commits))
 
-    def push(self, files: dict[str, bytes]) -> str:
+    def push(self, files):
         oid = hashlib.sha1(repr(sorted(files.items())).encode()).hexdigest()
         self.commits[oid] = files
         return oid
 
-    def entry(self, path: str, content: bytes) -> dict[str, Any]:
+    def entry(self, path, content):
         return {"type": "file", "path": path, "size": len(content), "oid": git_hash(content)}
 
-    def tree(self, commit: dict[str, bytes], above: str, is_flat: bool) -> list[dict[str, Any]]:
+    def tree(self, commit, above, is_flat):
         entries = {}
         for name in [name for name in commit if name.startswith(above)]:
             child, deeper, _ = name.removeprefix(above).partition("/")
@@ -80,7 +78,7 @@ class HubServer(BaseHTTPRequestHandler):
                 }
         return list(entries.values())
 
-    def handle_any(self) -> None:
+    def handle_any(self):
         url = unquote(urlsplit(self.path).path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         address = f"http://{self.headers['Host']}/datasets/{NAME}"
@@ -155,7 +153,7 @@ class HubServer(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def endpoint() -> Iterator[str]:
+def endpoint():
     handler = type("Handler", (HubServer,), {"commits": {}})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(
@@ -165,9 +163,7 @@ def endpoint() -> Iterator[str]:
         server.shutdown()
 
 
-def test_from_a_folder_to_the_hub_and_back(
-    endpoint: str, built_datasets: Callable[[str], Path], tmp_path: Path
-) -> None:
+def test_from_a_folder_to_the_hub_and_back(endpoint, built_datasets, tmp_path):
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))
     }

@@ -2,9 +2,6 @@
 own.
 """
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 from datasets import Features, Value
 
@@ -20,13 +17,13 @@ COLUMNS = Features({"id": Value("string"), "licence": Value("string")})
 
 
 def check(
-    folder: Path,
-    dataset: str,
-    source: str,
-    licence: str,
-    configs: dict[str, list[str | None]],
-    **more: Any,
-) -> str:
+    folder,
+    dataset,
+    source,
+    licence,
+    configs,
+    **more,
+):
     """Write configs of rows that hold an id and a licence, and return the label of the terms, or
     the refusal.
     """
@@ -79,13 +76,11 @@ def check(
         ("muse", "recordings", "other", "without LICENSE_DATA.md, which must travel with the data"),
     ],
 )
-def test_sources_are_published_as_their_owners_state(
-    dataset: str, source: str, licence: str, expected: str, tmp_path: Path
-) -> None:
+def test_sources_are_published_as_their_owners_state(dataset, source, licence, expected, tmp_path):
     assert expected in check(tmp_path / "out", dataset, source, licence, {"syncopation": [None]})
 
 
-def test_recordings_are_published_with_their_licence(tmp_path: Path) -> None:
+def test_recordings_are_published_with_their_licence(tmp_path):
     files = {"LICENSE_DATA.md": b"for research"}
     label = check(
         tmp_path / "out", "muse", "recordings", "other", {"syncopation": [None]}, extra_files=files
@@ -127,8 +122,6 @@ def test_recordings_are_published_with_their_licence(tmp_path: Path) -> None:
         ("lilybench_generation", "bmdataset", {"mutopia": ["CC BY 4.0"]}, "other"),
     ],
 )
-def test_pieces_are_published_when_each_is_free(
-    dataset: str, source: str, configs: dict[str, list[str | None]], expected: str, tmp_path: Path
-) -> None:
+def test_pieces_are_published_when_each_is_free(dataset, source, configs, expected, tmp_path):
     licence = make_provenance(dataset, "1.0", source).licence
     assert expected in check(tmp_path / "out", dataset, source, licence, configs)

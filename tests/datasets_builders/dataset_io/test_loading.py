@@ -6,11 +6,9 @@ import io
 import json
 import multiprocessing
 import os
-from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
 
 import PIL.Image
 import pytest
@@ -40,38 +38,38 @@ PLACES = (
 )
 
 
-def rows(count: int) -> list[dict[str, Any]]:
+def rows(count):
     return [
         {"id": f"row-{i}", "audio": {"bytes": bytes([i]), "path": None}, "notes": [i, 1]}
         for i in range(count)
     ]
 
 
-def write(out: Path, test: Iterable[dict[str, Any]] | None = None, **options: Any) -> Provenance:
+def write(out, test=None, **options):
     splits = {"test": rows(3) if test is None else test, "fewshot": []}
     options = {"features": {"abc": FEATURES}, "provenance": LETTERS, "card": str, **options}
     return write_dataset(out, {"abc": splits}, **options)
 
 
-def spec(**changes: Any) -> DatasetSpec:
+def spec(**changes):
     generate = lambda out, _: write(out, overwrite=True)  # noqa: E731
     return replace(DatasetSpec("letters", "1.0", 7, {"abc": FEATURES}, generate), **changes)
 
 
-def error(dataset: Path | str, config: str = "abc", split: str = "test", **changes: Any) -> str:
+def error(dataset, config="abc", split="test", **changes):
     with pytest.raises(DatasetError) as caught:
         load_split(str(dataset), config, split, benchmark=spec(**changes))
     return str(caught.value)
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path_factory, monkeypatch):
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(folder))
     return folder
 
 
-def test_written_rows_are_loaded_back(tmp_path: Path) -> None:
+def test_written_rows_are_loaded_back(tmp_path):
     made = write(
         tmp_path / "out", rows(70)
     )  # more than one group of rows; the split without rows is left out
@@ -92,7 +90,7 @@ def test_written_rows_are_loaded_back(tmp_path: Path) -> None:
     ]
 
 
-def test_audio_and_pages_are_decoded_by_datasets_and_files_for_tasks(tmp_path: Path) -> None:
+def test_audio_and_pages_are_decoded_by_datasets_and_files_for_tasks(tmp_path):
     PIL.Image.new("RGB", (3, 2)).save(page := io.BytesIO(), "PNG")
     features = Features({"id": Value("string"), "audio": Audio(), "pages": List(Image())})
     row = {
@@ -128,9 +126,7 @@ def test_audio_and_pages_are_decoded_by_datasets_and_files_for_tasks(tmp_path: P
         ([], "nothing to write"),
     ],
 )
-def test_rows_that_do_not_fit_are_named(
-    tmp_path: Path, test: list[dict[str, Any]], message: str
-) -> None:
+def test_rows_that_do_not_fit_are_named(tmp_path, test, message):
     with pytest.raises(DatasetError, match=message):
         write(tmp_path / "out", test)
     assert os.listdir(tmp_path) == []
@@ -143,7 +139,7 @@ class Row(TypedDict):
     level: Annotated[int, Field(ge=1)]
 
 
-def level_is_marked(question: str, level: int) -> str | None:
+def level_is_marked(question, level):
     return None if str(level) in question else f"level {level} is not in its question"
 
 
@@ -159,9 +155,7 @@ def level_is_marked(question: str, level: int) -> str | None:
         ({"id": "a\x1b"}, r"row 'a\\x1b', id: it holds control characters, not 'a\\x1b'"),
     ],
 )
-def test_rows_are_checked_when_written_and_when_loaded(
-    changes: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+def test_rows_are_checked_when_written_and_when_loaded(changes, message, tmp_path):
     row = {"id": "b", "question": "1?", "options": None, "level": 1}
     bad, checked = [{**row, "id": "a"}, {**row, **changes}], features_of(Row, level_is_marked)
     with pytest.raises(DatasetError, match=f"abc/test, {message}"):
@@ -171,7 +165,7 @@ def test_rows_are_checked_when_written_and_when_loaded(
         load_split(str(tmp_path), "abc", "test", benchmark=spec(features={"abc": checked}))
 
 
-def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path: Path) -> None:
+def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path):
     out = tmp_path / "out"
     write(out)
     (tmp_path / "folder").mkdir()
@@ -201,7 +195,7 @@ def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path: Path) -> None:
         )
 
 
-def test_what_a_partial_copy_lacks_is_named_where_a_split_is_missing(tmp_path: Path) -> None:
+def test_what_a_partial_copy_lacks_is_named_where_a_split_is_missing(tmp_path):
     partial_copy = Provenance(
         "letters", "1.0", source="alphabet", licence="mit", missing={"": ("x.wav", "y.wav")}
     )
@@ -222,9 +216,7 @@ def test_what_a_partial_copy_lacks_is_named_where_a_split_is_missing(tmp_path: P
         ),
     ],
 )
-def test_a_changed_or_missing_file_is_refused(
-    damage: Callable[[Path], Any], message: str, tmp_path: Path
-) -> None:
+def test_a_changed_or_missing_file_is_refused(damage, message, tmp_path):
     write(tmp_path / "out")
     damage(tmp_path / "out" / DATA)
     assert message in error(tmp_path / "out")
@@ -240,7 +232,7 @@ def test_a_changed_or_missing_file_is_refused(
         LETTERS.to_json().replace('"licence": "mit"', '"licence": "\\u001b[2J"'),
     ],
 )
-def test_foreign_provenance_is_refused(tmp_path: Path, text: str) -> None:
+def test_foreign_provenance_is_refused(tmp_path, text):
     (tmp_path / "provenance.json").write_text(text)
     assert "is no dataset of ours: not a provenance file" in error(tmp_path)
 
@@ -248,12 +240,12 @@ def test_foreign_provenance_is_refused(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "uri", ["hf://datasets/org/name", "hf://datasets/org/name@v1", "hf://datasets/org/na--me"]
 )
-def test_an_unreachable_hub_is_one_clear_error(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_hub_is_one_clear_error(uri, monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     assert error(uri).startswith(f"{uri}: ")
 
 
-def test_titles_of_data_that_is_not_the_benchmarks_own_say_so() -> None:
+def test_titles_of_data_that_is_not_the_benchmarks_own_say_so():
     for name in dataset_names():
         sources = dataset_facts(name).sources.values()
         assert len({source.title for source in sources}) == len(sources)
@@ -266,15 +258,15 @@ def test_titles_of_data_that_is_not_the_benchmarks_own_say_so() -> None:
 
 
 def test_the_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    builds: list[Path] = []
+    tmp_path, monkeypatch, capsys
+):
+    builds = []
 
-    def build(version: str, out: Path, _: Any) -> None:
+    def build(version, out, _):
         builds.append(out)
         write(out, provenance=replace(LETTERS, builder_version=version), overwrite=True)
 
-    def load(version: str = "1.0") -> int:
+    def load(version="1.0"):
         generated = spec(version=version, generate=partial(build, version))
         return len(load_split("generated", "abc", "test", benchmark=generated))
 
@@ -295,16 +287,16 @@ def test_the_generated_dataset_is_built_once_and_again_when_it_is_no_longer_righ
     assert "name another folder in MUSIC_EVALS_CACHE" in error("generated")
 
 
-def _generate_and_note(out: Path, _: Any) -> None:
+def _generate_and_note(out, _):
     (out.parent / f"built-by-{os.getpid()}").touch()
     write(out, overwrite=True)
 
 
-def _load_generated(_number: int) -> int:
+def _load_generated(_number):
     return len(load_split("generated", "abc", "test", benchmark=spec(generate=_generate_and_note)))
 
 
-def test_processes_at_the_same_time_build_once(cache: Path) -> None:
+def test_processes_at_the_same_time_build_once(cache):
     with multiprocessing.get_context("fork").Pool(4) as pool:
         assert pool.map(_load_generated, range(4), chunksize=1) == [3] * 4
     assert len(list(cache.rglob("built-by-*"))) == 1

@@ -6,8 +6,6 @@ import subprocess
 import sys
 import zipfile
 from hashlib import md5
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,12 +19,12 @@ mirdata = pytest.importorskip("mirdata", reason="needs the extra 'mir'")
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
 
-def serve(source: Path, archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def serve(source, archive, monkeypatch):
     """Have mirdata's loader of vocadito fetch a zip of a folder, and its index, from files."""
     from mirdata.datasets import vocadito
     from mirdata.download_utils import RemoteFileMetadata
@@ -37,7 +35,7 @@ def serve(source: Path, archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             if path != index:
                 out.write(path, path.relative_to(source))
 
-    def remote(path: Path) -> Any:
+    def remote(path):
         checksum = md5(path.read_bytes()).hexdigest()
         return RemoteFileMetadata(path.name, path.as_uri(), checksum)
 
@@ -46,13 +44,11 @@ def serve(source: Path, archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vocadito.INDEXES["1.0"], "indexes_dir", "")
 
 
-def published() -> Any:
+def published():
     return describe_dataset("published", benchmark=dataset_module("vocadito").BENCHMARK)
 
 
-def test_a_dataset_is_fetched_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], cache: Path
-) -> None:
+def test_a_dataset_is_fetched_once(tmp_path, monkeypatch, capsys, cache):
     source = mirdata_sets.vocadito(tmp_path / "source")
     serve(source, tmp_path / "vocadito.zip", monkeypatch)
     first = published()
@@ -67,9 +63,7 @@ def test_a_dataset_is_fetched_once(
     assert [*cache.rglob("vocadito_index_1.0.json")]
 
 
-def test_files_that_differ_from_the_index_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_files_that_differ_from_the_index_are_named(tmp_path, monkeypatch, capsys):
     source = mirdata_sets.vocadito(tmp_path / "source")
     (source / "lyrics.txt").write_text("other words")
     serve(source, tmp_path / "vocadito.zip", monkeypatch)
@@ -79,9 +73,7 @@ def test_files_that_differ_from_the_index_are_named(
     assert "lyrics.txt" in shown
 
 
-def test_an_address_without_an_answer_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_without_an_answer_is_one_line(tmp_path, monkeypatch):
     source = mirdata_sets.vocadito(tmp_path / "source")
     serve(source, tmp_path / "vocadito.zip", monkeypatch)
     (tmp_path / "vocadito.zip").unlink()
@@ -89,27 +81,25 @@ def test_an_address_without_an_answer_is_one_line(
         published()
 
 
-def test_a_dataset_that_cannot_be_fetched_says_why() -> None:
+def test_a_dataset_that_cannot_be_fetched_says_why():
     with pytest.raises(DatasetError, match=r"^the recordings of Hainsworth cannot be fetched"):
         describe_dataset("published", benchmark=dataset_module("hainsworth").BENCHMARK)
 
 
-def test_an_index_without_an_address_has_to_be_in_the_folder(tmp_path: Path) -> None:
+def test_an_index_without_an_address_has_to_be_in_the_folder(tmp_path):
     with pytest.raises(
         DatasetError, match=r"copy hainsworth_full_index_1\.0\.json from tests/indexes"
     ):
         describe_dataset(str(tmp_path), benchmark=dataset_module("hainsworth").BENCHMARK)
 
 
-def test_without_mirdata_the_extra_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_mirdata_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "mirdata", None)
     with pytest.raises(MissingLibraryError, match=r"pip install -e '.\[mir\]' in the clone"):
         describe_dataset(str(tmp_path), benchmark=dataset_module("gtzan_genre").BENCHMARK)
 
 
-def test_mirdata_is_not_loaded_with_the_tasks_and_sets_up_no_logging() -> None:
+def test_mirdata_is_not_loaded_with_the_tasks_and_sets_up_no_logging():
     script = (
         "import logging, sys, music_evals.evals.registry\n"
         "assert not {'mirdata', 'librosa'} & {*sys.modules}\n"
@@ -121,7 +111,7 @@ def test_mirdata_is_not_loaded_with_the_tasks_and_sets_up_no_logging() -> None:
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-def test_each_dataset_is_one_of_mirdata_with_its_version_and_remotes() -> None:
+def test_each_dataset_is_one_of_mirdata_with_its_version_and_remotes():
     for name in benchmarks.dataset_names():
         for remote in benchmarks.dataset_facts(name).published[1].remotes:
             if remote.mirdata:

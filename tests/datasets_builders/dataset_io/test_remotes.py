@@ -4,10 +4,7 @@ repeat that heals.
 
 import errno
 import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -22,16 +19,16 @@ from tests.datasets_builders.test_published_sources import (
     put_ziqi,
     remotes,
 )
-from tests.published_servers import Servers, rerouted, serve
+from tests.published_servers import rerouted, serve
 
 
 @pytest.fixture
-def servers(tmp_path: Path) -> Iterator[Servers]:
+def servers(tmp_path):
     with serve() as running, rerouted(running, tmp_path):
         yield running
 
 
-def refused(name: str) -> str:
+def refused(name):
     """The message with which the published dataset of a benchmark is refused."""
     with pytest.raises(DatasetError) as caught:
         describe_dataset("published", benchmark=dataset_module(name).BENCHMARK)
@@ -40,12 +37,12 @@ def refused(name: str) -> str:
     return text
 
 
-def rows(name: str) -> dict[str, Any]:
+def rows(name):
     origin = describe_dataset("published", benchmark=dataset_module(name).BENCHMARK)
     return {config: dict(splits) for config, splits in origin.provenance.counts.items()}
 
 
-def leftovers(tmp_path: Path) -> list[str]:
+def leftovers(tmp_path):
     """What lies in the cache besides whole files: parts of downloads, and folders of work."""
     paths = [path for path in (tmp_path / "cache").rglob("*") if path.suffix != ".lock"]
     return sorted(
@@ -53,7 +50,7 @@ def leftovers(tmp_path: Path) -> list[str]:
     )
 
 
-def test_no_network(tmp_path: Path) -> None:
+def test_no_network(tmp_path):
     with serve() as stopped:
         pass
     with rerouted(stopped, tmp_path):
@@ -67,7 +64,7 @@ def test_no_network(tmp_path: Path) -> None:
         assert leftovers(tmp_path) == []
 
 
-def test_a_gated_repository(servers: Servers, tmp_path: Path) -> None:
+def test_a_gated_repository(servers, tmp_path):
     put_mmau(servers, tmp_path)
     servers.gated.add("gamma-lab-umd/MMAU-test-mini")
     text = refused("mmau")
@@ -77,27 +74,25 @@ def test_a_gated_repository(servers: Servers, tmp_path: Path) -> None:
     assert rows("mmau") == {"music": {"test": 3}}
 
 
-def test_a_repository_that_is_gone(servers: Servers) -> None:
+def test_a_repository_that_is_gone(servers):
     assert "the Hub has no such repository, or you have no access to it" in refused("mmau")
 
 
-def test_a_revision_that_is_gone(servers: Servers, tmp_path: Path) -> None:
+def test_a_revision_that_is_gone(servers, tmp_path):
     put_mmau(servers, tmp_path)
     files = servers.repositories["gamma-lab-umd/MMAU-test-mini"].popitem()[1]
     servers.repositories["gamma-lab-umd/MMAU-test-mini"] = {"d" * 40: files}
     assert "the Hub has no such branch, tag or commit" in refused("mmau")
 
 
-def test_an_address_that_is_gone(servers: Servers) -> None:
+def test_an_address_that_is_gone(servers):
     text = refused("ziqi")
     assert "it is gone, or the address is wrong (status 404)" in text
     assert "github.com/zcli-charlie/ZIQI-Eval/archive/31924fb755" in text
 
 
 @pytest.mark.parametrize("kind", ["file", "archive"])
-def test_a_wrong_checksum_names_both_sums_and_a_repeat_heals(
-    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
+def test_a_wrong_checksum_names_both_sums_and_a_repeat_heals(servers, tmp_path, monkeypatch, kind):
     name, put = {"file": ("rul_muchomusic", put_rul_muchomusic), "archive": ("ziqi", put_ziqi)}[
         kind
     ]
@@ -120,9 +115,7 @@ def test_a_wrong_checksum_names_both_sums_and_a_repeat_heals(
     assert rows(name)
 
 
-def test_a_damaged_cache_of_the_hub_is_named_and_a_repeat_heals(
-    servers: Servers, tmp_path: Path
-) -> None:
+def test_a_damaged_cache_of_the_hub_is_named_and_a_repeat_heals(servers, tmp_path):
     put_mmau(servers, tmp_path)
     assert rows("mmau")
     shutil.rmtree(tmp_path / "cache" / "datasets")
@@ -139,9 +132,7 @@ def test_a_damaged_cache_of_the_hub_is_named_and_a_repeat_heals(
 
 
 @pytest.mark.parametrize("at", ["archive", "file", "hub"])
-def test_an_interrupted_download_goes_on(
-    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
-) -> None:
+def test_an_interrupted_download_goes_on(servers, tmp_path, monkeypatch, at):
     monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
     name, put = {
         "archive": ("ziqi", put_ziqi),
@@ -170,7 +161,7 @@ def test_an_interrupted_download_goes_on(
     assert leftovers(tmp_path) == []
 
 
-def test_a_server_that_cannot_go_on_sends_all_again(servers: Servers, tmp_path: Path) -> None:
+def test_a_server_that_cannot_go_on_sends_all_again(servers, tmp_path):
     put_ziqi(servers, tmp_path / "source")
     (path,) = servers.files
     servers.cut[path] = 1000
@@ -184,9 +175,7 @@ def test_a_server_that_cannot_go_on_sends_all_again(servers: Servers, tmp_path: 
     assert rows("ziqi")
 
 
-def test_too_little_room_is_said_before_anything_is_fetched(
-    servers: Servers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_little_room_is_said_before_anything_is_fetched(servers, tmp_path, monkeypatch):
     put_mmar(servers, tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5000))
     assert "are to be fetched, and" in refused("mmar")
@@ -196,7 +185,7 @@ def test_too_little_room_is_said_before_anything_is_fetched(
     assert not [path for path, count in servers.asked if "resolve" in path and count]
 
 
-def full(*_: object, **__: object) -> Any:
+def full(*_, **__):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
@@ -208,13 +197,13 @@ def full(*_: object, **__: object) -> Any:
     ],
 )
 def test_a_full_disk(
-    servers: Servers,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    put: Callable[[Servers, Path], None],
-    place: str,
-) -> None:
+    servers,
+    tmp_path,
+    monkeypatch,
+    name,
+    put,
+    place,
+):
     put(servers, tmp_path / "source")
     with monkeypatch.context() as patch:
         patch.setattr(place, full)
@@ -225,9 +214,7 @@ def test_a_full_disk(
     assert rows(name)
 
 
-def test_a_proxy_is_named_without_its_password(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_is_named_without_its_password(tmp_path, monkeypatch):
     monkeypatch.setenv("HTTPS_PROXY", "http://user:secret@127.0.0.1:9")
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path / "cache"))
     text = refused("ziqi")
@@ -235,9 +222,7 @@ def test_a_proxy_is_named_without_its_password(
     assert "secret" not in text
 
 
-def test_a_branch_is_resolved_once(
-    servers: Servers, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_branch_is_resolved_once(servers, tmp_path, capsys):
     put_msu(servers, tmp_path / "one")
     spec = dataset_module("msu").BENCHMARK
     first = describe_dataset("published", benchmark=spec)
@@ -250,7 +235,7 @@ def test_a_branch_is_resolved_once(
     )
 
 
-def test_a_stopped_work_folder_is_not_in_the_way(servers: Servers, tmp_path: Path) -> None:
+def test_a_stopped_work_folder_is_not_in_the_way(servers, tmp_path):
     put_mmar(servers, tmp_path)
     for folder in (".mmar.partial/files/old", ".0123456789abcdef.unpacked/files"):
         (tmp_path / "cache" / "published" / folder).mkdir(parents=True)

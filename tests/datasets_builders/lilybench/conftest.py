@@ -3,19 +3,18 @@ them.
 """
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from music_evals.datasets_builders.lilybench.rows import Piece
-from music_evals.datasets_builders.lilybench.strict.survey import Usable, survey
+from music_evals.datasets_builders.lilybench.strict.survey import survey
 from music_evals.notation.lilypond.syntax.header import read_header
 
 PIECES = Path(__file__).parents[2] / "golden" / "data" / "mutopia" / "ftp"
 
 
-def make_piece(number: int) -> Piece:
+def make_piece(number):
     """A tune of 9 measures and its number, doubled by a lower staff.
 
     From 8 on it is another one backwards, with its first measures turned after it.
@@ -33,7 +32,7 @@ def make_piece(number: int) -> Piece:
     return Piece(f"{path.parts[-3]}/piece{number}", text, read_header(text))
 
 
-def write_files(root: Path, files: Mapping[str, str]) -> Path:
+def write_files(root, files):
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -42,12 +41,12 @@ def write_files(root: Path, files: Mapping[str, str]) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tunes() -> list[Piece]:
+def tunes():
     return [make_piece(number) for number in range(16)]
 
 
 @pytest.fixture(scope="session")
-def usable_tunes(tunes: list[Piece]) -> list[Usable]:
+def usable_tunes(tunes):
     surveyed = list(survey(tunes[:12]))
     assert [row["reason"] for row, _ in surveyed] == [None] * 12
     return [piece for _, piece in surveyed if piece is not None]

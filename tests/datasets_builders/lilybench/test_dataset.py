@@ -1,8 +1,5 @@
 """LilyBench as a dataset folder, from a checkout like Mutopia's and clips like EMOPIA's."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-
 import pytest
 from typer.testing import CliRunner
 
@@ -20,16 +17,14 @@ BROKEN = (
 )
 
 
-def test_too_few_pieces_are_named_before_anything_is_written(
-    tunes: list[Piece], tmp_path: Path
-) -> None:
+def test_too_few_pieces_are_named_before_anything_is_written(tunes, tmp_path):
     files = {f"ftp/{piece.id}/score.ly": piece.text for piece in tunes[:2]}
     files["ftp/BachJS/broken/score.ly"] = BROKEN
     files["ftp/BachJS/missing/score.ly"] = '\\version "2.24.0" \\include "absent.ily" { c\'1 }'
     source = write_files(tmp_path / "mutopia", files)
     (tmp_path / "none").mkdir()
 
-    def refused(*options: str | Path) -> tuple[int, str]:
+    def refused(*options):
         arguments = ["build", "lilybench", "--out", str(tmp_path / "out"), *map(str, options)]
         ended = CliRunner(env={"COLUMNS": "300"}).invoke(app, arguments)
         return ended.exit_code, ended.output
@@ -41,7 +36,7 @@ def test_too_few_pieces_are_named_before_anything_is_written(
     assert "holds no LilyPond files" in refused("--source", tmp_path / "none")[1]
 
 
-def test_pieces_that_strict_tasks_cannot_use_say_why() -> None:
+def test_pieces_that_strict_tasks_cannot_use_say_why():
     texts = {
         "several": "\\score { { c'1 } } \\score { { d'1 } }",
         "free": "\\score { { \\cadenzaOn c'1 d'2 } }",
@@ -61,19 +56,17 @@ def test_pieces_that_strict_tasks_cannot_use_say_why() -> None:
     }
 
 
-def test_pieces_that_the_machine_stopped_are_an_error(
-    tunes: list[Piece], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pieces_that_the_machine_stopped_are_an_error(tunes, monkeypatch):
     """They are not left out, or two builds would differ; the others are surveyed first."""
 
-    def busy(texts: Sequence[str], **_: object) -> Iterator[Compiled]:
+    def busy(texts, **_):
         return (
             Compiled(None, "clock", "") if "Bach" in text else Compiled(0, None, "")
             for text in texts
         )
 
     monkeypatch.setattr(module, "compile_texts", busy)
-    surveyed: list[str] = []
+    surveyed = []
     with pytest.raises(DatasetError, match=r"not measured: BachJS/piece0; .* Run it again"):
         surveyed.extend(row["id"] for row, _ in survey(tunes[:2]))
     assert surveyed == [tune.id for tune in tunes[:2]]

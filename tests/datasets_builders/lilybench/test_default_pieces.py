@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -39,7 +38,7 @@ SHORT = (
 )
 
 
-def test_the_list_is_in_the_corpus_and_has_many_composers_and_styles() -> None:
+def test_the_list_is_in_the_corpus_and_has_many_composers_and_styles():
     sources = default_sources()
     paths = {
         str(path).replace("\\", "/").partition("/corpus/")[2]
@@ -65,13 +64,13 @@ def test_the_list_is_in_the_corpus_and_has_many_composers_and_styles() -> None:
 
 
 @pytest.fixture(scope="module")
-def converted() -> dict[str, Piece]:
+def converted():
     pieces = {name: convert(BY_ID[name]) for name in SHORT}
     return {name: piece for name, piece in pieces.items() if isinstance(piece, Piece)}
 
 
 @pytest.mark.slow
-def test_measures_and_notes_are_those_of_music21(converted: dict[str, Piece]) -> None:
+def test_measures_and_notes_are_those_of_music21(converted):
     pieces = list(converted.values())
     assert len(pieces) == len(SHORT)
     readings = list(read_structures((piece.text for piece in pieces), together=True))
@@ -106,8 +105,8 @@ def test_measures_and_notes_are_those_of_music21(converted: dict[str, Piece]) ->
 
 
 def test_the_header_has_the_facts_and_nothing_of_the_converter_is_left(
-    converted: dict[str, Piece],
-) -> None:
+    converted,
+):
     for name, piece in converted.items():
         source, header = BY_ID[name], piece.header
         composer = composer_of(header, name)
@@ -121,7 +120,7 @@ def test_the_header_has_the_facts_and_nothing_of_the_converter_is_left(
     assert header["mutopiatitle"] == header["title"] == "Christ ist erstanden"
 
 
-def test_keys_without_a_mode_have_that_of_the_others() -> None:
+def test_keys_without_a_mode_have_that_of_the_others():
     """As in Chopin's mazurka in C-sharp minor, whose file says ``minor`` in the second of two
     signatures.
     """
@@ -130,17 +129,17 @@ def test_keys_without_a_mode_have_that_of_the_others() -> None:
     ]
     part = stream.Part(measures)
     module._write_modes(part)
-    found: Iterator[key.KeySignature] = part.recurse().getElementsByClass("KeySignature")
+    found = part.recurse().getElementsByClass("KeySignature")
     assert [getattr(sign, "mode", None) for sign in found] == ["minor", "minor", None]
 
 
-def test_one_bad_score_is_named_and_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_bad_score_is_named_and_stops_no_other(monkeypatch):
     missing = replace(BY_ID["airdsAirs/book1-47"], tune=4711)
     assert convert(missing) == "the file holds no tune 4711"
     no_file = Source("x", "bach/no-such-file.mxl", "X")
     assert "music21 fails on it" in str(convert(no_file))
 
-    def busy(_: str) -> str:
+    def busy(_):
         raise ConversionError("the clock ran out", is_measured=False)
 
     monkeypatch.setattr(module, "musicxml_to_lilypond", busy)
@@ -148,9 +147,7 @@ def test_one_bad_score_is_named_and_stops_no_other(monkeypatch: pytest.MonkeyPat
         convert(BY_ID["airdsAirs/book1-47"])
 
 
-def test_pieces_are_the_same_every_time(
-    converted: dict[str, Piece], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pieces_are_the_same_every_time(converted, monkeypatch):
     source = BY_ID["airdsAirs/book1-47"]
     assert make_pieces([source]) == ([converted[source.id]], {})
     monkeypatch.setattr(module, "MAX_CHARACTERS", 100)

@@ -6,7 +6,6 @@ import io
 import re
 from collections import Counter
 from functools import partial
-from pathlib import Path
 from statistics import mean
 
 import mido
@@ -25,7 +24,7 @@ EACH = 12
 CLIPS = compose_clips(seed=1, per_quadrant=EACH)
 
 
-def with_text(midi: bytes) -> bytes:
+def with_text(midi):
     """The same music with a name, a lyric and a marker that tell its mood."""
     file = mido.MidiFile(file=io.BytesIO(midi))
     name, lyric = (
@@ -39,7 +38,7 @@ def with_text(midi: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def converted(midi: bytes) -> str:
+def converted(midi):
     """What midi2ly writes around the music, in short: a comment that names the file, and texts of
     the file.
     """
@@ -53,7 +52,7 @@ def converted(midi: bytes) -> str:
     return f'% made by midi2ly from score.midi\n\\version "2.14.0"\n{printed}{{ c4 | % 2\n d1 }}\n'
 
 
-def test_a_folder_is_read_with_its_damaged_files_named(tmp_path: Path) -> None:
+def test_a_folder_is_read_with_its_damaged_files_named(tmp_path):
     midi = CLIPS[0].midi
     silent = mido.MidiFile(tracks=[mido.MidiTrack([mido.MetaMessage("end_of_track", time=480)])])
     silent.save(tmp_path / "Q2_silent_0.mid")
@@ -89,7 +88,7 @@ def test_a_folder_is_read_with_its_damaged_files_named(tmp_path: Path) -> None:
         read_clips(tmp_path / "EMOPIA")
 
 
-def test_every_damage_is_named_or_harmless(tmp_path: Path) -> None:
+def test_every_damage_is_named_or_harmless(tmp_path):
     midi = CLIPS[0].midi
     for place in range(0, len(midi), 37):
         (tmp_path / f"Q1_at{place}_0.mid").write_bytes(midi[:place] + b"\xff" + midi[place + 1 :])
@@ -100,7 +99,7 @@ def test_every_damage_is_named_or_harmless(tmp_path: Path) -> None:
         without_text(clip.midi)
 
 
-def test_quadrants_take_turns() -> None:
+def test_quadrants_take_turns():
     make = partial(make_rows, "strict", per_quadrant=EACH, convert=converted)
     rows, left_out = make(CLIPS, seed=1)
     assert left_out == {}
@@ -112,7 +111,7 @@ def test_quadrants_take_turns() -> None:
     assert make(CLIPS[::-1], seed=1)[0] == rows != make(CLIPS, seed=2)[0]
 
 
-def test_text_is_taken_out_and_time_is_kept() -> None:
+def test_text_is_taken_out_and_time_is_kept():
     told = with_text(CLIPS[0].midi)
     bare = without_text(told)
     assert not re.search(rb"happy|joy|Q1|\x01\x02\x03", bare)
@@ -123,7 +122,7 @@ def test_text_is_taken_out_and_time_is_kept() -> None:
         without_text(b"MThd")
 
 
-def test_strict_rows_take_a_song_once() -> None:
+def test_strict_rows_take_a_song_once():
     clips = [
         Clip(f"Q{quadrant}_song{song}_{number}", quadrant, CLIPS[0].midi)
         for quadrant in (1, 2, 3, 4)
@@ -142,7 +141,7 @@ def test_strict_rows_take_a_song_once() -> None:
         make_rows("paper", [], seed=1)
 
 
-def test_one_clip_less_changes_one_row() -> None:
+def test_one_clip_less_changes_one_row():
     for protocol in ("strict", "paper"):
         rows, _ = make_rows(protocol, CLIPS, seed=1, per_quadrant=8, convert=converted)
         others, _ = make_rows(
@@ -151,10 +150,10 @@ def test_one_clip_less_changes_one_row() -> None:
         assert sum(row not in rows for row in others) <= 1
 
 
-def test_clips_that_cannot_be_converted_are_replaced_and_named() -> None:
+def test_clips_that_cannot_be_converted_are_replaced_and_named():
     bad = {clip.midi for clip in CLIPS if clip.id.startswith("Q2_") and clip.id < "Q2_composed-004"}
 
-    def convert(midi: bytes) -> str:
+    def convert(midi):
         if midi in bad:
             raise ConversionError("midi2ly ended with 1")
         return converted(midi)
@@ -172,14 +171,14 @@ def test_clips_that_cannot_be_converted_are_replaced_and_named() -> None:
     ):
         make_rows("strict", CLIPS, seed=1, per_quadrant=1, convert=refuse)
 
-    def busy(_: bytes) -> str:
+    def busy(_):
         raise ConversionError("the clock ran out", is_measured=False)
 
     with pytest.raises(DatasetError, match=r"not measured: Q1_"):
         make_rows("paper", CLIPS, seed=1, convert=busy)
 
 
-def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else() -> None:
+def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else():
     clip = CLIPS[0]._replace(midi=with_text(CLIPS[0].midi))
     clips = [clip, *CLIPS[EACH::EACH]]
     (paper, _), (strict, _) = (
@@ -197,7 +196,7 @@ def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else() -> None:
     assert before == after
 
 
-def test_arousal_is_heard_in_speed_density_and_register_and_valence_in_the_mode() -> None:
+def test_arousal_is_heard_in_speed_density_and_register_and_valence_in_the_mode():
     """Each differs between the halves on average, and overlaps, so that none of them decides
     alone.
     """
@@ -227,7 +226,7 @@ def test_arousal_is_heard_in_speed_density_and_register_and_valence_in_the_mode(
     assert modes[False, "minor"] >= 4
 
 
-def test_composed_clips_are_one_of_a_kind() -> None:
+def test_composed_clips_are_one_of_a_kind():
     assert compose_clips(seed=1, per_quadrant=2)[:2] == CLIPS[:2]
     assert (
         len({clip.midi for clip in CLIPS})

@@ -57,15 +57,15 @@ SILENT = "\\version \"2.24.0\" \\score { { c'4 d' } \\layout { } }"
 BROKEN = '\\version "2.24.0" \\score { { c\'4 \\nonsense } \\midi { } }'
 
 
-def write_labels(folder: Path, labels: object) -> Path:
+def write_labels(folder, labels):
     return write_files(folder, {"labels_v1.json": json.dumps(labels)})
 
 
-def works_named(*names: str) -> list[Work]:
+def works_named(*names):
     return [Work(name, ()) for name in names]
 
 
-def test_labels_in_words(tmp_path: Path) -> None:
+def test_labels_in_words(tmp_path):
     suite, concerto = read_labels(write_labels(tmp_path, LABELS)).works
     assert suite.id == "anon_suite"
     (entry,) = suite.entries
@@ -88,12 +88,12 @@ def test_labels_in_words(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("labels", "message"), CASES["bad_labels"])
-def test_bad_labels_are_named(tmp_path: Path, labels: str, message: str) -> None:
+def test_bad_labels_are_named(tmp_path, labels, message):
     with pytest.raises(DatasetError, match=message):
         read_labels(write_files(tmp_path, {"labels_v1.json": labels}))
 
 
-def test_one_file_of_labels_is_needed(tmp_path: Path) -> None:
+def test_one_file_of_labels_is_needed(tmp_path):
     with pytest.raises(DatasetError, match="holds 0 files labels_v1"):
         read_labels(tmp_path)
     write_labels(tmp_path / "one", LABELS)
@@ -102,7 +102,7 @@ def test_one_file_of_labels_is_needed(tmp_path: Path) -> None:
         read_labels(tmp_path)
 
 
-def test_prompts_are_the_same_bytes_everywhere(tmp_path: Path) -> None:
+def test_prompts_are_the_same_bytes_everywhere(tmp_path):
     works = read_labels(write_labels(tmp_path / "one", LABELS)).works
     reordered = read_labels(write_labels(tmp_path / "two", dict(reversed(LABELS.items())))).works
     prompts = draw_prompts(works, 1234)
@@ -114,7 +114,7 @@ def test_prompts_are_the_same_bytes_everywhere(tmp_path: Path) -> None:
     assert draw_prompts(works, 1234, 200) == prompts[:200]
 
 
-def test_the_papers_prompts_are_drawn_from_files(tmp_path: Path) -> None:
+def test_the_papers_prompts_are_drawn_from_files(tmp_path):
     names = [
         "vivaldi_concerto_RV_1_violino_I",
         "vivaldi_concerto_RV_1_processed",
@@ -145,7 +145,7 @@ def test_the_papers_prompts_are_drawn_from_files(tmp_path: Path) -> None:
     assert not any(row["key"] or row["metre"] for row in prompts)
 
 
-def test_demonstrations_are_as_long_as_the_papers_where_there_are_such(tunes: list[Piece]) -> None:
+def test_demonstrations_are_as_long_as_the_papers_where_there_are_such(tunes):
     works = [
         Work(name, (Entry(name, dict.fromkeys(Description.__annotations__)),))
         for name in "abcdefgh"
@@ -161,7 +161,7 @@ def test_demonstrations_are_as_long_as_the_papers_where_there_are_such(tunes: li
         assert {row["id"] for row in shown} == {"b", "d", "f"}
 
 
-def test_a_work_stays_on_its_side_when_others_are_added() -> None:
+def test_a_work_stays_on_its_side_when_others_are_added():
     names = [f"work-{number}" for number in range(2_000)]
     splits = split_works(works_named(*names), {}, seed=5)
     assert abs(Counter(splits.values())["test"] - 400) < 3 * (2_000 * 0.2 * 0.8) ** 0.5
@@ -169,7 +169,7 @@ def test_a_work_stays_on_its_side_when_others_are_added() -> None:
     assert split_works(works_named(*names), {}, seed=6) != splits
 
 
-def test_what_belongs_together_is_on_one_side(tunes: list[Piece]) -> None:
+def test_what_belongs_together_is_on_one_side(tunes):
     names = [f"w{number}" for number in range(16)]
     texts = {name: [piece.text] for name, piece in zip(names, tunes, strict=True)}
     # All but two measures with other spaces and comments, of each a work whose name is a later one.
@@ -191,9 +191,7 @@ def test_what_belongs_together_is_on_one_side(tunes: list[Piece]) -> None:
     assert all(len(set(split_works(shared, {}, seed).values())) == 1 for seed in range(8))
 
 
-def test_files_belong_to_works_by_their_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_belong_to_works_by_their_names(tmp_path, monkeypatch):
     monkeypatch.setattr(bmdataset, "modernise", str)
     text = '\\version "2.24.0"\n\\header { license = "Public Domain" }\n\\score { { c\'4 } }\n'
     files = dict.fromkeys(("air_processed.ly", "air_2.ly", "air_in_g/deep/1.ly", "airy.ly"), text)
@@ -208,7 +206,7 @@ def test_files_belong_to_works_by_their_names(
     }
     assert left_out == {"airy": "it belongs to no work of the labels"}
 
-    def busy(_: str) -> str:
+    def busy(_):
         raise ConversionError("the clock ran out", is_measured=False)
 
     monkeypatch.setattr(bmdataset, "modernise", busy)
@@ -223,7 +221,7 @@ def test_files_belong_to_works_by_their_names(
     assert scores[-1].text == files["suite_1.ly"]  # what is included is not read
 
 
-def test_own_demonstrations_are_sound_music_in_a_minor() -> None:
+def test_own_demonstrations_are_sound_music_in_a_minor():
     rows = a_minor_demonstrations()
     texts = [row["text"] for row in rows]
     engraved = list(compile_texts(texts, settings="", together=True))
@@ -243,8 +241,8 @@ def test_own_demonstrations_are_sound_music_in_a_minor() -> None:
         )  # the tonic in the bass
 
 
-def test_movements_are_one_work_and_tunes_are_the_other_domain() -> None:
-    def piece(name: str, title: str, composer: str) -> Piece:
+def test_movements_are_one_work_and_tunes_are_the_other_domain():
+    def piece(name, title, composer):
         text = (
             f'\\version "2.24.0"\n\\header {{ title = "{title}" composer = "{composer}" style = '
             '"Classical" }\n'
@@ -280,14 +278,14 @@ def test_movements_are_one_work_and_tunes_are_the_other_domain() -> None:
 
 
 @pytest.fixture(scope="module")
-def encoder(tmp_path_factory: pytest.TempPathFactory, tunes: list[Piece]) -> str:
+def encoder(tmp_path_factory, tunes):
     return str(
         make_tiny_encoder(tmp_path_factory.mktemp("encoder"), [piece.text for piece in tunes[:4]])
     )
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory, tunes: list[Piece], encoder: str) -> str:
+def written(tmp_path_factory, tunes, encoder):
     """Eight works of a tune each, of which the even ones have labels of a movement, and four pieces
     of Mutopia.
     """
@@ -310,7 +308,7 @@ def written(tmp_path_factory: pytest.TempPathFactory, tunes: list[Piece], encode
     return str(folder / "out")
 
 
-def test_held_out_works_are_measured_and_others_are_shown(written: str) -> None:
+def test_held_out_works_are_measured_and_others_are_shown(written):
     works = load_split(written, "works", "full", benchmark=builder.BENCHMARK).to_list()
     held_out = {work["id"] for work in works if work["split"] == "test"}
     assert len(works) == 8
@@ -340,9 +338,7 @@ def test_held_out_works_are_measured_and_others_are_shown(written: str) -> None:
     }
 
 
-def test_references_hold_what_describing_and_embedding_them_gives(
-    written: str, tunes: list[Piece], encoder: str
-) -> None:
+def test_references_hold_what_describing_and_embedding_them_gives(written, tunes, encoder):
     assert tuple(reference.name for reference in load_references(written)) == (
         "bmdataset-test",
         "mutopia",
@@ -374,7 +370,7 @@ def test_references_hold_what_describing_and_embedding_them_gives(
     np.testing.assert_allclose(embedded, vectors, rtol=0, atol=1e-5)
 
 
-def test_every_config_loads(written: str, tmp_path: Path) -> None:
+def test_every_config_loads(written, tmp_path):
     provenance = describe_dataset(written, benchmark=builder.BENCHMARK).provenance
     assert provenance.missing == {}
     assert provenance.anomalies["pieces of mutopia that do not compile"] == 1
@@ -388,7 +384,7 @@ def test_every_config_loads(written: str, tmp_path: Path) -> None:
             assert loaded.features == FEATURES[config]
 
 
-def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> None:
+def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path):
     write_labels(tmp_path / "labels", LABELS)
     out = tmp_path / "out"
     arguments = [
@@ -415,9 +411,7 @@ def test_labels_alone_make_prompts_and_say_what_is_missing(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(("options", "message"), CASES["bad_options"])
-def test_what_is_asked_for_wrongly_is_one_clear_error(
-    tmp_path: Path, options: list[str], message: str
-) -> None:
+def test_what_is_asked_for_wrongly_is_one_clear_error(tmp_path, options, message):
     arguments = ["build", "lilybench_generation", "--out", str(tmp_path / "out"), *options]
     ended = CliRunner(env={"COLUMNS": "200"}).invoke(app, arguments)
     assert ended.exit_code != 0
@@ -426,9 +420,7 @@ def test_what_is_asked_for_wrongly_is_one_clear_error(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_default_dataset_needs_no_source(
-    tmp_path: Path, tunes: list[Piece], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_default_dataset_needs_no_source(tmp_path, tunes, monkeypatch):
     header = {"title": "Reel", "composer": "Traditional"}
     reels = [replace(piece, id=f"tune-{piece.id}", header=header) for piece in tunes[:2]]
     monkeypatch.setattr(

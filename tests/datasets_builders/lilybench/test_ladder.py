@@ -6,7 +6,6 @@ import random
 import re
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -18,11 +17,10 @@ from music_evals.datasets_builders.lilybench.dataset import BENCHMARK
 from music_evals.datasets_builders.lilybench.default_pieces import Source
 from music_evals.datasets_builders.lilybench.ladder import (
     MAKERS,
-    Passage,
     make_rows,
     read_passage,
 )
-from music_evals.datasets_builders.lilybench.rows import FEATURES, TaskName, TaskRow
+from music_evals.datasets_builders.lilybench.rows import FEATURES
 from music_evals.evals import lilybench
 from music_evals.evals.shared.parameters import ParameterError
 from music_evals.notation.abc.plain import parse_plain, plain_abc
@@ -36,7 +34,7 @@ PIECES = {"3/4": 6, "4/4": 8, "6/8": 6, "2/2": 8, "2/4": 4}
 """Metre → eighth notes of a measure."""
 
 
-def melody(eighths: int, draw: random.Random) -> str:
+def melody(eighths, draw):
     """30 measures in ABC, without an error."""
     step, bars = 0, []
     for _ in range(30):
@@ -51,7 +49,7 @@ def melody(eighths: int, draw: random.Random) -> str:
 
 
 @pytest.fixture(scope="module")
-def passages() -> dict[str, Passage]:
+def passages():
     """Five pieces of five staves and 30 measures, before which there is one with a tuplet."""
     found = {}
     for metre, eighths in PIECES.items():
@@ -69,24 +67,24 @@ def passages() -> dict[str, Passage]:
 
 
 @pytest.fixture(scope="module")
-def rows(passages: dict[str, Passage]) -> dict[int, dict[TaskName, list[TaskRow]]]:
+def rows(passages):
     return {level: make_rows(level, passages) for level in LEVELS}
 
 
-def first_staff(row: TaskRow) -> TaskRow:
+def first_staff(row):
     """The row with one staff alone, which is quicker to read."""
     staff = row["score"].split("  \\new Staff")[1].removesuffix(">>\n")
     return {**row, "score": f"<<\n  \\new Staff{staff}>>\n"}
 
 
-def music21_of(task: TaskName, row: TaskRow, *, has_metre: bool = True) -> list[Any]:
+def music21_of(task, row, *, has_metre=True):
     """The measures of each part. music21 divides measures that are longer than the metre."""
     abc = plain_abc(to_abc(task, row)["score"])
     score = parse_plain(abc if has_metre else METRE.sub("", abc))
     return [list(part.getElementsByClass("Measure")) for part in list(score.parts) or [score]]
 
 
-def test_a_piece_is_read_without_the_measure_of_a_tuplet(passages: dict[str, Passage]) -> None:
+def test_a_piece_is_read_without_the_measure_of_a_tuplet(passages):
     passage = passages["composer/3-4"]
     assert passage[:2] == (1, "3/4")
     assert len(passage.bars) == 30
@@ -95,14 +93,14 @@ def test_a_piece_is_read_without_the_measure_of_a_tuplet(passages: dict[str, Pas
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_music21_and_lilypond_count_the_measures(rows: Any, level: int) -> None:
+def test_music21_and_lilypond_count_the_measures(rows, level):
     row = first_staff(rows[level]["bar_count"][0])
     assert len(music21_of("bar_count", row)[0]) == int(row["answer"])
     assert read_structure(row["score"].replace(" |\n    ", " ")).measures == int(row["answer"])
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_music21_and_the_reader_find_key_and_metre(rows: Any, level: int) -> None:
+def test_music21_and_the_reader_find_key_and_metre(rows, level):
     for row in map(first_staff, rows[level]["metadata_qa"]):
         bars = music21_of("metadata_qa", row)[0][: int(row["id"].rpartition(".m")[2])]
         option = row["options"][int(row["answer"])]
@@ -119,7 +117,7 @@ def test_music21_and_the_reader_find_key_and_metre(rows: Any, level: int) -> Non
 
 
 @pytest.mark.parametrize("level", [2, 5])
-def test_lilypond_has_key_and_metre(rows: Any, level: int) -> None:
+def test_lilypond_has_key_and_metre(rows, level):
     for row in map(first_staff, rows[level]["metadata_qa"]):
         number = int(row["id"].rpartition(".m")[2])
         option = row["options"][int(row["answer"])]
@@ -127,7 +125,7 @@ def test_lilypond_has_key_and_metre(rows: Any, level: int) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_music21_finds_measures_of_wrong_length_and_leaps(rows: Any, level: int) -> None:
+def test_music21_finds_measures_of_wrong_length_and_leaps(rows, level):
     by_kind = {row["kind"]: row for row in rows[level]["error_detection"]}
     too_long, leaps = by_kind["invalid_bar_duration"], by_kind["melodic_leap"]
     metres = []
@@ -151,7 +149,7 @@ def test_music21_finds_measures_of_wrong_length_and_leaps(rows: Any, level: int)
     assert " ".join(map(str, sorted(wrong))) == leaps["answer"]
 
 
-def test_errors_are_not_found_by_comparing_measures(rows: Any) -> None:
+def test_errors_are_not_found_by_comparing_measures(rows):
     """A comparer that knows no metre and no key finds most of them if passages are copies."""
     wrong = [row for row in rows[5]["error_detection"] if row["kind"] != "clean"]
     assert not [row for row in wrong if compare(row["score"]) != "none"]
@@ -166,7 +164,7 @@ def test_errors_are_not_found_by_comparing_measures(rows: Any) -> None:
     assert compare(copies) == "1 2"
 
 
-def test_passages_with_errors_are_in_different_keys(rows: Any) -> None:
+def test_passages_with_errors_are_in_different_keys(rows):
     score = rows[5]["error_detection"][0]["score"]
     keys = re.findall(r"\\key (\S+)", score)
     per_staff = len(keys) // score.count("\\new Staff")
@@ -174,9 +172,7 @@ def test_passages_with_errors_are_in_different_keys(rows: Any) -> None:
     assert keys == keys[:per_staff] * score.count("\\new Staff")
 
 
-def test_rows_are_of_the_declared_form_and_the_same_each_time(
-    passages: dict[str, Passage], rows: Any
-) -> None:
+def test_rows_are_of_the_declared_form_and_the_same_each_time(passages, rows):
     assert make_rows(2, passages) == rows[2]
     for level, task in ((level, task) for level in LEVELS for task in MAKERS):
         own = rows[level][task]
@@ -184,7 +180,7 @@ def test_rows_are_of_the_declared_form_and_the_same_each_time(
         assert set(own[0]) == set(FEATURES[task])
 
 
-def test_levels_are_of_the_strict_protocol() -> None:
+def test_levels_are_of_the_strict_protocol():
     assert BENCHMARK.leveled == ("bar_count", "metadata_qa", "error_detection")
     with pytest.raises(ParameterError, match="level=2 is valid with protocol=strict"):
         lilybench.bar_count(level=2, protocol="paper")

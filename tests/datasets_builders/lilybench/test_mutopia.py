@@ -4,7 +4,6 @@ left out.
 
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +20,7 @@ CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 SCORE = '\\version "2.24.0"\n\\header { title = "Air" }\n\\score { { c4 } }\n'
 
 
-def refuse_old(text: str) -> str:
+def refuse_old(text):
     if "1.9.0" in text:
         raise KeyError("1.9.0")
     if '"1.' in text:
@@ -29,11 +28,11 @@ def refuse_old(text: str) -> str:
     return text
 
 
-def busy(text: str) -> str:
+def busy(text):
     raise ConversionError("the clock ran out", is_measured=False)
 
 
-def test_folders_of_pieces(tmp_path: Path) -> None:
+def test_folders_of_pieces(tmp_path):
     write_files(
         tmp_path,
         {
@@ -55,7 +54,7 @@ def test_folders_of_pieces(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", CASES["main_files"], ids=lambda case: case["why"])
-def test_the_main_file_of_a_piece(tmp_path: Path, case: dict[str, Any]) -> None:
+def test_the_main_file_of_a_piece(tmp_path, case):
     folder = tmp_path / "the-piece" / "the-piece-lys"
     write_files(
         folder, {name: text.replace("SCORE", SCORE) for name, text in case["files"].items()}
@@ -64,7 +63,7 @@ def test_the_main_file_of_a_piece(tmp_path: Path, case: dict[str, Any]) -> None:
     assert (main.name if main else "") == case["main"]
 
 
-def test_reading(tmp_path: Path) -> None:
+def test_reading(tmp_path):
     write_files(
         tmp_path,
         {
@@ -99,13 +98,13 @@ def test_reading(tmp_path: Path) -> None:
     }
 
 
-def test_a_piece_that_the_machine_stopped_is_an_error(tmp_path: Path) -> None:
+def test_a_piece_that_the_machine_stopped_is_an_error(tmp_path):
     write_files(tmp_path, {"A/one/one.ly": SCORE})
     with pytest.raises(DatasetError, match="not measured: A/one;"):
         read_pieces(tmp_path, convert=busy)
 
 
-def test_pieces_that_may_not_be_passed_on_are_left_out_if_asked(tmp_path: Path) -> None:
+def test_pieces_that_may_not_be_passed_on_are_left_out_if_asked(tmp_path):
     licences = {
         "free": "Public Domain",
         "shared": "CC BY-SA 4.0",
@@ -147,7 +146,7 @@ def test_every_folder_of_the_real_project_is_accounted_for() -> None:
     assert {name: chosen[name].name for name in examples} == examples
 
 
-def test_the_main_file_alone_is_brought_to_the_current_syntax(tmp_path: Path) -> None:
+def test_the_main_file_alone_is_brought_to_the_current_syntax(tmp_path):
     pytest.importorskip(
         "lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'"
     )

@@ -13,8 +13,6 @@ from music_evals.datasets_builders.lilybench.rows import (
     CORRUPTIONS,
     TASKS,
     Piece,
-    TaskName,
-    TaskRow,
 )
 from music_evals.notation.lilypond.syntax.header import read_header
 
@@ -25,7 +23,7 @@ COMPOSERS = ("Ann Abel", "Bo Berg", "Cy Cole", "Di Dove", "Ed Emm")
 STYLES = ("Baroque", "Classical", "Folk", "Jazz", "March")
 
 
-def text(number: int) -> str:
+def text(number):
     """One piece of two voices; it says its title twice, and has nine bars, one of them of a
     comment.
     """
@@ -42,23 +40,23 @@ lower = {{ \time 2/4 c,2 | b,4 a, | g,1 \bar "||" | | f,1 | }}
 """
 
 
-def piece(number: int) -> Piece:
+def piece(number):
     return Piece(f"composer/tune-{number:02d}", text(number), read_header(text(number)))
 
 
 PIECES = [piece(number) for number in range(60)]
-SMALL: dict[TaskName, int] = dict.fromkeys(MUTOPIA_TASKS, 20)
+SMALL = dict.fromkeys(MUTOPIA_TASKS, 20)
 
 
-def small(task: TaskName, seed: int = 1) -> list[TaskRow]:
+def small(task, seed=1):
     return make_rows(task, PIECES, seed, SMALL)
 
 
-def right(row: TaskRow) -> str:
+def right(row):
     return row["options"][int(row["answer"])]
 
 
-def raw(row: TaskRow) -> str:
+def raw(row):
     return next(piece.text for piece in PIECES if piece.id == row["piece"])
 
 
@@ -79,11 +77,11 @@ def raw(row: TaskRow) -> str:
         ('\\bar\n"|\n|" c \\mark "|" | % d | e', ['c \\mark ""', "% d"]),
     ],
 )
-def test_bars_by_hand(source: str, bars: list[str]) -> None:
+def test_bars_by_hand(source, bars):
     assert split_bars(source) == bars
 
 
-def test_hostile_texts_end() -> None:
+def test_hostile_texts_end():
     for hostile in (
         r"\header{",
         '"',
@@ -103,7 +101,7 @@ def test_hostile_texts_end() -> None:
 
 
 @pytest.mark.parametrize("task", MUTOPIA_TASKS)
-def test_rows_depend_on_the_seed_alone(task: TaskName) -> None:
+def test_rows_depend_on_the_seed_alone(task):
     rows = small(task)
     assert make_rows(task, PIECES[::-1], 1, {**SMALL, "bar_count": 1, task: 20}) == rows
     assert small(task, seed=2) != rows
@@ -116,7 +114,7 @@ def test_rows_depend_on_the_seed_alone(task: TaskName) -> None:
 
 
 @pytest.mark.parametrize("task", MUTOPIA_TASKS)
-def test_one_piece_less_changes_few_rows(task: TaskName) -> None:
+def test_one_piece_less_changes_few_rows(task):
     rows = small(task)
     changes = []
     for left_out in range(0, 60, 6):
@@ -127,7 +125,7 @@ def test_one_piece_less_changes_few_rows(task: TaskName) -> None:
     assert sum(changes) / len(changes) <= 3
 
 
-def test_what_is_shown_and_asked() -> None:
+def test_what_is_shown_and_asked():
     assert all((row["score"], row["answer"]) == (raw(row), "9") for row in small("bar_count"))
     for row in small("music_captioning"):
         number = int(row["piece"][-2:])
@@ -151,7 +149,7 @@ def test_what_is_shown_and_asked() -> None:
     }
 
 
-def test_fewer_pieces_make_fewer_rows_or_none() -> None:
+def test_fewer_pieces_make_fewer_rows_or_none():
     assert len(make_rows("bar_count", PIECES, 1)) == 60
     assert Counter(row["kind"] for row in make_rows("error_detection", PIECES, 1)) == dict.fromkeys(
         CORRUPTIONS, 12

@@ -1,9 +1,6 @@
 """MSU-Bench's rows: as published, from a snapshot of the Hub, and computed on scores."""
 
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -18,16 +15,16 @@ from music_evals.datasets_builders.msu.published import (
     build_snapshot,
     is_snapshot,
 )
-from music_evals.datasets_builders.msu.rows import SPLITS, Plan, split_works
+from music_evals.datasets_builders.msu.rows import SPLITS, split_works
 from music_evals.datasets_builders.msu.works import Work
 from tests.msu_dataset import ABC, png
 
 
-def rows(plan: Plan, config: str) -> list[Any]:
+def rows(plan, config):
     return [row for split in getattr(plan, config).values() for row in split]
 
 
-def loaded(folder: Path, config: str) -> list[Any]:
+def loaded(folder, config):
     return [
         row
         for split in SPLITS
@@ -35,16 +32,16 @@ def loaded(folder: Path, config: str) -> list[Any]:
     ]
 
 
-def song(number: int) -> str:
+def song(number):
     return ABC.format(title=f"Song {number}", metre="4/4").replace("C D", "C " * number + "D")
 
 
 def write_snapshot(
-    folder: Path,
-    answer: str = "Yes",
-    pdf: bytes = b"%PDF-1.7 of song ",
-    levels: Sequence[int] = (1, 2, 3, 4),
-) -> Path:
+    folder,
+    answer="Yes",
+    pdf=b"%PDF-1.7 of song ",
+    levels=(1, 2, 3, 4),
+):
     nested, flat = [], []
     for number in range(1, 6):
         questions = [
@@ -72,7 +69,7 @@ def write_snapshot(
     return folder
 
 
-def test_a_snapshot_of_the_hub(tmp_path: Path) -> None:
+def test_a_snapshot_of_the_hub(tmp_path):
     source = write_snapshot(tmp_path / "snapshot")
     assert is_snapshot(source)
     assert not is_snapshot(tmp_path)
@@ -105,7 +102,7 @@ def test_a_snapshot_of_the_hub(tmp_path: Path) -> None:
     )
 
 
-def abc_score(name: object, title: str, music: str) -> Any:
+def abc_score(name, title, music):
     return {
         "score_id": str(name),
         "title": title,
@@ -114,7 +111,7 @@ def abc_score(name: object, title: str, music: str) -> Any:
     }
 
 
-def test_scores_of_one_work_are_in_one_split() -> None:
+def test_scores_of_one_work_are_in_one_split():
     scores = [abc_score(number, f"Hymn {number % 20}", "C" * (number + 1)) for number in range(40)]
     scores += [abc_score(40, "Other title", "C C C"), abc_score(41, "", "G")]
     splits = split_works(scores, seed=3)
@@ -130,7 +127,7 @@ def test_scores_of_one_work_are_in_one_split() -> None:
     }
 
 
-def test_a_test_split_has_as_many_composers_as_possible() -> None:
+def test_a_test_split_has_as_many_composers_as_possible():
     composers = ["Bach"] * 20 + ["Haydn", "Mozart", "Verdi", "Chopin", "Joplin"]
     scores = [
         abc_score(number, f"Hymn {number}", "C" * (number + 1)) | {"composer": composer}
@@ -141,7 +138,7 @@ def test_a_test_split_has_as_many_composers_as_possible() -> None:
     assert len(in_test) == len(set(in_test)) == 5
 
 
-def test_scores_of_one_work_through_others_are_in_one_split() -> None:
+def test_scores_of_one_work_through_others_are_in_one_split():
     # Each score of the chain shares its title or its music with the next.
     chain = [abc_score(f"chain-{n}", f"Hymn {n // 2}", "E" * ((n + 1) // 2)) for n in range(5)]
     unrelated = [abc_score(f"other-{n}", f"Other {n}", "F" * (n + 1)) for n in range(12)]
@@ -159,12 +156,12 @@ def test_scores_of_one_work_through_others_are_in_one_split() -> None:
         ({"levels": (5,)}, "nested, row 1: the level is 5"),
     ],
 )
-def test_snapshots_that_are_wrong(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
+def test_snapshots_that_are_wrong(tmp_path, wrong, message):
     with pytest.raises(DatasetError, match=message):
         build_snapshot(write_snapshot(tmp_path / "snapshot", **wrong))
 
 
-def test_damaged_scores_of_ones_own_stop_nothing_else(tmp_path: Path) -> None:
+def test_damaged_scores_of_ones_own_stop_nothing_else(tmp_path):
     from music21 import corpus
 
     folder = tmp_path / "scores"
@@ -185,10 +182,10 @@ def test_damaged_scores_of_ones_own_stop_nothing_else(tmp_path: Path) -> None:
         build_own(tmp_path / "nothing")
 
 
-def test_what_pages_lack_is_not_asked(tmp_path: Path) -> None:
+def test_what_pages_lack_is_not_asked(tmp_path):
     from music21 import corpus
 
-    score: Any = corpus.parse("bwv66.6")
+    score = corpus.parse("bwv66.6")
     score.metadata.title = "荒城の月"  # no font of the pages has these letters
     score.metadata.composer = "Taki Rentarō"
     score.parts[0].partName = "女声"
@@ -203,9 +200,9 @@ def test_what_pages_lack_is_not_asked(tmp_path: Path) -> None:
 
 
 def test_whatever_music21_runs_into_is_a_reason_to_leave_a_score_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def fail(_work: Any) -> None:
+    monkeypatch,
+):
+    def fail(_work):
         raise KeyError("no such clef")
 
     monkeypatch.setattr(Work, "load", fail)

@@ -3,7 +3,6 @@
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -20,7 +19,7 @@ from music_evals.datasets_builders.msu.questions.compose import (
     candidates,
 )
 from music_evals.datasets_builders.msu.questions.kind import ScoreQuestion
-from music_evals.datasets_builders.msu.questions.reading import Reading, read
+from music_evals.datasets_builders.msu.questions.reading import read
 from music_evals.datasets_builders.msu.questions.tonality import certain_key, numeral, plain_chord
 from music_evals.datasets_builders.msu.works import default_works
 from music_evals.notation.scores.preparing import prepare_score
@@ -34,19 +33,17 @@ LISTING = {kind.name for kind in KINDS if kind.lists_answers}
 
 
 @pytest.fixture(scope="module")
-def scores() -> dict[str, stream.Score]:
+def scores():
     return {name: work.load() for name, work in WORKS.items()}
 
 
 @pytest.fixture(scope="module")
-def readings(scores: dict[str, stream.Score]) -> dict[str, Reading]:
+def readings(scores):
     return {name: read(score) for name, score in scores.items()}
 
 
 @pytest.fixture(scope="module")
-def questions(
-    scores: dict[str, stream.Score], readings: dict[str, Reading]
-) -> dict[str, list[ScoreQuestion]]:
+def questions(scores, readings):
     by_score = {id(scores[name]): reading for name, reading in readings.items()}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(compose, "read", lambda score: by_score[id(score)])  # each is read once
@@ -55,12 +52,12 @@ def questions(
     return {name: composer.compose(name, pool) for name, pool in pools.items()}
 
 
-def compose_score_questions(score: object, *, seed: int, name: str) -> list[ScoreQuestion]:
+def compose_score_questions(score, *, seed, name):
     pool = candidates(score, seed=seed, name=name)
     return Composer([pool], seed).compose(name, pool)
 
 
-def draw(reading: Reading, kind: str, tries: int = 30) -> Iterator[ScoreQuestion]:
+def draw(reading, kind, tries=30):
     for seed in range(tries):
         question = next(KIND[kind].questions(reading, Random(seed), {}), None)
         if question:
@@ -77,7 +74,7 @@ WORKS = {
 CHORALES = [name for name in WORKS if name.startswith("bach-")]
 
 
-def test_known_facts(readings: dict[str, Reading]) -> None:
+def test_known_facts(readings):
     for name, facts in BY_HAND["known"].items():
         for kind, answer in facts.items():
             assert {question.answer for question in draw(readings[name], kind)} == {answer}, (
@@ -91,7 +88,7 @@ def test_known_facts(readings: dict[str, Reading]) -> None:
 LINE = "tinynotation: 4/4 c'4 r8 d'8 e'2~ e'4 r2. c'1 d'4 c'4 b4 a4 c'4 e' g' c''"
 
 
-def test_answers_by_hand(readings: dict[str, Reading]) -> None:
+def test_answers_by_hand(readings):
     study, line = (
         read(prepare_score(score)) for score in (read_score(STUDY), converter.parse(LINE))
     )
@@ -104,7 +101,7 @@ def test_answers_by_hand(readings: dict[str, Reading]) -> None:
             assert answers == {answer}, (name, kind, place)
 
 
-def test_chords_and_numerals_agree_with_music21(readings: dict[str, Reading]) -> None:
+def test_chords_and_numerals_agree_with_music21(readings):
     """Chord names are worked out here by interval; music21 has names of its own for the same
     sets.
     """
@@ -137,15 +134,15 @@ def test_chords_and_numerals_agree_with_music21(readings: dict[str, Reading]) ->
     assert seen > 80
 
 
-def test_chords_outside_the_key_have_no_numeral() -> None:
+def test_chords_outside_the_key_have_no_numeral():
     major = plain_chord([pitch.Pitch(name) for name in ("D3", "F#3", "A3")])
     assert major
     assert (numeral(major, key.Key("C")), numeral(major, key.Key("g"))) == (None, "V")
 
 
 def test_twelve_questions_three_a_level_of_different_kinds(
-    questions: dict[str, list[ScoreQuestion]],
-) -> None:
+    questions,
+):
     for name, twelve in questions.items():
         assert [question.level for question in twelve] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4], name
         assert len({question.kind for question in twelve}) == 12, name
@@ -161,7 +158,7 @@ def test_twelve_questions_three_a_level_of_different_kinds(
                 ), question
 
 
-def test_kinds_and_answers_are_balanced(questions: dict[str, list[ScoreQuestion]]) -> None:
+def test_kinds_and_answers_are_balanced(questions):
     flat = [question for row in questions.values() for question in row]
     for level in (1, 2, 3, 4):
         kinds = Counter(question.kind for question in flat if question.level == level)
@@ -173,9 +170,9 @@ def test_kinds_and_answers_are_balanced(questions: dict[str, list[ScoreQuestion]
     assert answers.total() < 0.33 * len(flat)
 
 
-def test_answers_of_a_kind_come_about_equally_often() -> None:
-    def found(answers: dict[str, str]) -> dict[str, list[ScoreQuestion]]:
-        rows: dict[str, list[ScoreQuestion]] = {kind.name: [] for kind in KINDS}
+def test_answers_of_a_kind_come_about_equally_often():
+    def found(answers):
+        rows = {kind.name: [] for kind in KINDS}
         for kind in KINDS:
             for answer in answers.get(kind.name, "").split():
                 rows[kind.name].append(
@@ -210,14 +207,14 @@ def test_answers_of_a_kind_come_about_equally_often() -> None:
 
 
 @pytest.mark.parametrize(("texture", "parts"), BY_HAND["texture"])
-def test_texture_is_named_only_where_it_is_beyond_doubt(texture: str, parts: list[str]) -> None:
+def test_texture_is_named_only_where_it_is_beyond_doubt(texture, parts):
     score = stream.Score([converter.parse(f"tinynotation: 4/4 {part}") for part in parts])
     assert {question.answer for question in draw(read(score), "texture")} == (
         {texture} if texture else set()
     )
 
 
-def test_seeds_and_names_give_other_questions(scores: dict[str, stream.Score]) -> None:
+def test_seeds_and_names_give_other_questions(scores):
     score = scores["bach-66-6"]
     a, b = (compose_score_questions(score, seed=seed, name="a") for seed in (1, 2))
     assert a != b
@@ -225,7 +222,7 @@ def test_seeds_and_names_give_other_questions(scores: dict[str, stream.Score]) -
     assert a != compose_score_questions(score, seed=1, name="b")
 
 
-def test_scores_without_enough_to_ask_are_refused() -> None:
+def test_scores_without_enough_to_ask_are_refused():
     with pytest.raises(UnsuitableScoreError, match=r"level \d has \d of 3|level 3 has"):
         compose_score_questions(converter.parse("tinynotation: 4/4 c1 c1 c1"), seed=0, name="dull")
     with pytest.raises(UnsuitableScoreError, match="no measures"):
@@ -237,7 +234,7 @@ def test_scores_without_enough_to_ask_are_refused() -> None:
         compose_score_questions(uneven, seed=0, name="uneven")
 
 
-def test_unpitched_parts_and_quarter_tones_are_not_asked_about() -> None:
+def test_unpitched_parts_and_quarter_tones_are_not_asked_about():
     drums = stream.Score(
         [stream.Part([stream.Measure([note.Unpitched(), note.Unpitched()], number=1)])]
     )
@@ -248,7 +245,7 @@ def test_unpitched_parts_and_quarter_tones_are_not_asked_about() -> None:
     assert not list(draw(read(tune), "highest pitch"))
 
 
-def test_a_clef_in_the_name_of_its_part_is_not_asked_for() -> None:
+def test_a_clef_in_the_name_of_its_part_is_not_asked_for():
     parts = [
         stream.Part([stream.Measure([sign, note.Note("C4")])])
         for sign in (clef.BassClef(), clef.AltoClef())
@@ -259,7 +256,7 @@ def test_a_clef_in_the_name_of_its_part_is_not_asked_for() -> None:
     }
 
 
-def test_notes_are_not_counted_where_two_voices_share_one() -> None:
+def test_notes_are_not_counted_where_two_voices_share_one():
     for lower, answers in {"g1": {"5"}, "c'1": set()}.items():
         tunes = [
             converter.parse(f"tinynotation: 4/4 {text}").recurse().notes
@@ -271,7 +268,7 @@ def test_notes_are_not_counted_where_two_voices_share_one() -> None:
         assert {question.answer for question in draw(read(score), "number of notes")} == answers
 
 
-def test_works_are_listed_once_and_without_their_keys() -> None:
+def test_works_are_listed_once_and_without_their_keys():
     assert len(EVERY) == len({work.path for work in EVERY.values()}) >= 66
     assert len({work.composer for work in EVERY.values()}) >= 10
     assert not any(

@@ -1,17 +1,16 @@
 """Twins of MSU's questions: answers that move along, and names of another piece."""
 
-from music_evals.datasets_builders.msu.rows import QuestionRow
 from music_evals.datasets_builders.msu.twins import renamed, transposed
 from tests.msu_dataset import question, score
 
 ABC = "X:1\nT:Ode\nC:Somebody\nL:1/4\nM:2/4\nK:G\nV:1\nV:1\nG ^c | %1\n"
 
 
-def row(text: str, answer: str) -> QuestionRow:
+def row(text, answer):
     return question("s", 1, question=text, answer=answer)
 
 
-def test_answers_move_along_by_their_type() -> None:
+def test_answers_move_along_by_their_type():
     questions = [
         row("What is the highest pitch of the part “Horn in F”?", "C♯5"),
         row("Does it begin on the tonic of G major?", "Yes"),
@@ -27,7 +26,7 @@ def test_answers_move_along_by_their_type() -> None:
     ]
 
 
-def test_a_score_bears_the_name_of_another_everywhere() -> None:
+def test_a_score_bears_the_name_of_another_everywhere():
     questions = [row("Who composed “Ode”?", "Somebody"), row("What is the title?", "Ode")]
     scores = [
         score("s", title=title, composer=name)

@@ -17,7 +17,7 @@ Row = dict[str, Any]
 Rows = dict[str, dict[str, list[Row]]]
 
 
-def read_all(folder: Path) -> Rows:
+def read_all(folder):
     counts = describe_dataset(str(folder), benchmark=BENCHMARK).provenance.counts
     return {
         config: {
@@ -29,14 +29,14 @@ def read_all(folder: Path) -> Rows:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def without_audits(no_audits: None) -> None: ...
+def without_audits(no_audits): ...
 
 
 @pytest.fixture(scope="session")
-def folder() -> Path:
+def folder():
     return describe_dataset(GENERATED, benchmark=BENCHMARK).folder
 
 
 @pytest.fixture(scope="session")
-def generated(folder: Path) -> Rows:
+def generated(folder):
     return read_all(folder)

@@ -4,9 +4,7 @@ import io
 import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import mido
 import pytest
@@ -17,7 +15,7 @@ from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated
 from music_evals.datasets_builders.muse.recordings import build_recordings, recorded_rows
 from music_evals.datasets_builders.muse.rows import CONFIGS
-from tests.datasets_builders.muse.conftest import RECORDINGS, Row, Rows, needs_recordings, read_all
+from tests.datasets_builders.muse.conftest import RECORDINGS, needs_recordings, read_all
 from tests.notation.midi.midi_files import read_notes
 
 # --- generated ---
@@ -30,7 +28,7 @@ COUNTS = {
 }
 
 
-def starts(midi: bytes, *, drums: bool) -> list[tuple[int, int]]:
+def starts(midi, *, drums):
     """Ticks and pitches of the notes by symusic, which shares no code with the writer."""
     file = read_notes(midi)
     assert file.ticks_per_beat == 480
@@ -38,7 +36,7 @@ def starts(midi: bytes, *, drums: bool) -> list[tuple[int, int]]:
     return [(note.onset, note.pitch) for note in file.notes]
 
 
-def test_syncopation_targets_follow_from_the_midi(generated: Rows) -> None:
+def test_syncopation_targets_follow_from_the_midi(generated):
     levels = {"A": 0, "B": 2, "C": 4, "D": 6, "E": 8}
     for row in itertools.chain(*generated["syncopation"].values()):
         onsets = starts(row["midi"], drums=True)
@@ -55,7 +53,7 @@ def test_syncopation_targets_follow_from_the_midi(generated: Rows) -> None:
     assert [row["offbeats"] for row in generated["syncopation"]["fewshot"]] == [0, 6]
 
 
-def test_transposition_targets_follow_from_the_midi(generated: Rows) -> None:
+def test_transposition_targets_follow_from_the_midi(generated):
     for row in itertools.chain(*generated["transposition"].values()):
         melodies = [[pitch for _, pitch in starts(row[f"midi_{i}"], drums=False)] for i in (1, 2)]
         assert melodies == [row["pitches_1"], row["pitches_2"]]
@@ -79,7 +77,7 @@ def test_transposition_targets_follow_from_the_midi(generated: Rows) -> None:
     assert sorted(Counter(row["foil"] for row in rows if not row["same"]).values()) == [3, 3, 4]
 
 
-def test_chord_targets_follow_from_the_midi(generated: Rows) -> None:
+def test_chord_targets_follow_from_the_midi(generated):
     qualities = {(0, 4, 7): "A", (0, 3, 7): "B", (0, 4, 7, 10): "C", (0, 3, 6): "D"}
     roots = ("Ab", "A", "Bb", "B", "C", "Db", "D", "Eb", "E", "F", "Gb", "G")
     pitch_classes = {root: (8 + number) % 12 for number, root in enumerate(roots)}
@@ -106,13 +104,13 @@ def test_chord_targets_follow_from_the_midi(generated: Rows) -> None:
     }
 
 
-def clips(row: Mapping[str, Any]) -> list[tuple[bytes, bytes, str]]:
+def clips(row):
     """Audio, MIDI and MIDI text of each clip of a row."""
     return [(row[f"audio{i}"]["bytes"], row[f"midi{i}"], row[f"midi_text{i}"]) for i in ("", "_1", "_2")
             if f"audio{i}" in row]  # fmt: skip
 
 
-def test_audio_is_as_long_as_the_midi(generated: Rows) -> None:
+def test_audio_is_as_long_as_the_midi(generated):
     for config, splits in generated.items():
         for row in itertools.chain(*splits.values()):
             for wav, midi, text in clips(row):
@@ -124,7 +122,7 @@ def test_audio_is_as_long_as_the_midi(generated: Rows) -> None:
                 assert text.startswith("ticks_per_beat=480\n")
 
 
-def test_counts_are_the_papers_and_no_stimulus_comes_twice(generated: Rows) -> None:
+def test_counts_are_the_papers_and_no_stimulus_comes_twice(generated):
     assert {
         name: {split: len(some) for split, some in splits.items()}
         for name, splits in generated.items()
@@ -143,7 +141,7 @@ def test_counts_are_the_papers_and_no_stimulus_comes_twice(generated: Rows) -> N
         assert len(set(sounds)) == len(sounds)
 
 
-def test_same_seed_same_bytes_and_another_seed_other_stimuli(tmp_path: Path) -> None:
+def test_same_seed_same_bytes_and_another_seed_other_stimuli(tmp_path):
     made = [
         muse.write(build_generated(seed, Counts(2, 2, 2)), tmp_path / name)
         for name, seed in (("a", 5), ("b", 5), ("c", 6))
@@ -159,11 +157,11 @@ def test_same_seed_same_bytes_and_another_seed_other_stimuli(tmp_path: Path) -> 
     assert one["chord_quality"]["test"] != other["chord_quality"]["test"]
 
 
-def planned(seed: int, counts: Counts, config: str, split: str = "test") -> list[Row]:
+def planned(seed, counts, config, split="test"):
     return [dict(make()) for make in build_generated(seed, counts).makers[config][split][:3]]
 
 
-def test_rows_do_not_depend_on_how_many_are_asked_for() -> None:
+def test_rows_do_not_depend_on_how_many_are_asked_for():
     for config in CONFIGS:
         few, more = (planned(3, Counts(*[count] * 3), config) for count in (1, 3))
         assert more[:1] == few
@@ -173,7 +171,7 @@ def test_rows_do_not_depend_on_how_many_are_asked_for() -> None:
         )
 
 
-def test_soundfont_that_cannot_render_is_named(tmp_path: Path) -> None:
+def test_soundfont_that_cannot_render_is_named(tmp_path):
     (tmp_path / "text.sf2").write_text("no soundfont")
     plan = build_generated(soundfont=tmp_path / "text.sf2")
     with pytest.raises(DatasetError, match=r"cannot render with .*text\.sf2"):
@@ -184,13 +182,13 @@ def test_soundfont_that_cannot_render_is_named(tmp_path: Path) -> None:
 # --- recordings ---
 
 
-def write_wav(path: Path, seconds: float) -> None:
+def write_wav(path, seconds):
     path.parent.mkdir(parents=True, exist_ok=True)
     soundfile.write(path, [0.1] * round(44100 * seconds), 44100, subtype="PCM_24")
 
 
 @pytest.fixture
-def complete(tmp_path: Path) -> Path:
+def complete(tmp_path):
     """A copy of the repository with all the files that the trials use, holding next to nothing."""
     source = tmp_path / "source"
     for number, path in enumerate(
@@ -201,7 +199,7 @@ def complete(tmp_path: Path) -> Path:
     return source
 
 
-def test_complete_copy_builds_all_trials(complete: Path, tmp_path: Path) -> None:
+def test_complete_copy_builds_all_trials(complete, tmp_path):
     out = tmp_path / "out"
     made = muse.write(build_recordings(complete), out)
     assert (made.missing, made.counts) == ({}, COUNTS)
@@ -237,7 +235,7 @@ def test_complete_copy_builds_all_trials(complete: Path, tmp_path: Path) -> None
     assert (same["tempo"], same["meter"], same["instrument"]) == (200, "3/4", "piano")
 
 
-def test_missing_files_are_all_named(complete: Path) -> None:
+def test_missing_files_are_all_named(complete):
     for name in ("Chords/7.wav", "Intermediate/Sync2_B.wav", "M5_Dm_100.wav"):
         (complete / "stimuli" / name).unlink()
     with pytest.raises(DatasetError) as caught:
@@ -257,7 +255,7 @@ def test_missing_files_are_all_named(complete: Path) -> None:
     assert plan.n_rows == 92 - 4  # one loop, one chord, and two pairs that share the melody
 
 
-def test_damaged_files_are_all_named_with_the_reason(complete: Path) -> None:
+def test_damaged_files_are_all_named_with_the_reason(complete):
     chord, loop = complete / "stimuli/Chords/7.wav", complete / "stimuli/Intermediate/Sync2_B.wav"
     chord.write_bytes(chord.read_bytes()[:3000])
     loop.write_text("version https://git-lfs.github.com/spec/v1")
@@ -269,7 +267,7 @@ def test_damaged_files_are_all_named_with_the_reason(complete: Path) -> None:
         assert re.match(r"  stimuli/Chords/7.wav: it ends after 3000 of", chord_said)
 
 
-def test_folder_without_recordings_is_refused_even_as_partial(tmp_path: Path) -> None:
+def test_folder_without_recordings_is_refused_even_as_partial(tmp_path):
     (tmp_path / "LICENSE_DATA.md").write_text("")
     with pytest.raises(DatasetError, match="holds none of the recordings"):
         build_recordings(tmp_path, allow_partial=True)

@@ -20,7 +20,6 @@ from music_evals.datasets_builders.muse.melodies import (
     FOILS,
     INSTRUMENTS,
     RANGES,
-    Melody,
     MelodyPair,
     compose_pair,
     is_transposition,
@@ -34,7 +33,7 @@ seeds = st.integers(0, 2**32).map(random.Random)
 # --- drum loops
 
 
-def test_drum_loops_are_many_and_the_number_of_strokes_does_not_give_the_level_away() -> None:
+def test_drum_loops_are_many_and_the_number_of_strokes_does_not_give_the_level_away():
     loops = {
         level: [compose_drum_loop(level, random.Random(f"{level}/{i}")) for i in range(75)]
         for level in OFFBEATS
@@ -66,11 +65,11 @@ pairs = st.builds(
 )
 
 
-def _intervals(pitches: tuple[int, ...]) -> list[int]:
+def _intervals(pitches):
     return [b - a for a, b in pairwise(pitches)]
 
 
-def _tonic(key: str) -> int:
+def _tonic(key):
     letters = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
     return letters[key[0]] + key.count("#") - key.count("b")
 
@@ -84,7 +83,7 @@ def test_pairs_are_what_they_are_said_to_be(pair: MelodyPair) -> None:
         check_melody(melody)
 
 
-def check_kind(pair: MelodyPair) -> None:
+def check_kind(pair):
     first, second = pair.first.pitches, pair.second.pitches
     moved = [pitch + pair.semitones for pitch in first]
     if pair.foil is None:
@@ -107,7 +106,7 @@ def check_kind(pair: MelodyPair) -> None:
         assert list(second) != moved
 
 
-def check_that_all_but_pitch_is_shared(pair: MelodyPair) -> None:
+def check_that_all_but_pitch_is_shared(pair):
     first, second = pair.first, pair.second
     assert (first.meter, first.tempo, first.instrument) == (
         second.meter,
@@ -123,7 +122,7 @@ def check_that_all_but_pitch_is_shared(pair: MelodyPair) -> None:
     assert first.key.endswith("m") == second.key.endswith("m")
 
 
-def check_melody(melody: Melody) -> None:
+def check_melody(melody):
     low, high = RANGES[melody.instrument]
     assert low <= min(melody.pitches) <= max(melody.pitches) <= high
     assert 8 <= len(melody.pitches) <= 28
@@ -141,7 +140,7 @@ def check_melody(melody: Melody) -> None:
     assert all(a.onset + a.duration <= b.onset for a, b in pairwise(notes))
 
 
-def test_melodies_differ_move_mostly_by_step_and_foils_are_as_smooth() -> None:
+def test_melodies_differ_move_mostly_by_step_and_foils_are_as_smooth():
     many = {
         foil: [
             compose_pair(foil=foil, instrument=INSTRUMENTS[i % 2], rng=random.Random(f"{foil}/{i}"))
@@ -164,7 +163,7 @@ def test_melodies_differ_move_mostly_by_step_and_foils_are_as_smooth() -> None:
     assert all(0.75 * roughness[None] < roughness[foil] < 1.35 * roughness[None] for foil in FOILS)
 
 
-def test_transpositions_are_distributed_alike() -> None:
+def test_transpositions_are_distributed_alike():
     # The interval is the first thing drawn, so one seed gives one transposition whatever the foil.
     for seed, instrument in product(range(5), INSTRUMENTS):
         pairs = [
@@ -185,7 +184,7 @@ def test_moving_all_notes_is_a_transposition(pitches: list[int], shift: int) -> 
 # --- chords
 
 
-def test_chords_all_differ_and_have_their_root_and_quality() -> None:
+def test_chords_all_differ_and_have_their_root_and_quality():
     chosen = list(product(ROOTS, QUALITIES, range(N_VARIANTS)))
     chords = [compose_chord(*each) for each in chosen]
     assert len({chord.performance for chord in chords}) == len(chords) == 12 * 4 * N_VARIANTS

@@ -4,8 +4,6 @@ gives away.
 
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,12 +17,12 @@ pytestmark = pytest.mark.usefixtures("no_audits")
 PAIRS = [name for name, form in FORMS.items() if len(form.clips) == 2]
 
 
-def rows_of(name: str, split: str = "test") -> list[dict[str, Any]]:
+def rows_of(name, split="test"):
     return load_split("generated", name, split, benchmark=BENCHMARK).to_list()
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_answers_take_turns_and_stimuli_differ(name: str) -> None:
+def test_answers_take_turns_and_stimuli_differ(name):
     targets = FORMS[name].targets
     rows, examples = rows_of(name), rows_of(name, "fewshot")
     assert [row["target"] for row in rows] == [
@@ -39,14 +37,14 @@ def test_answers_take_turns_and_stimuli_differ(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAIRS)
-def test_same_is_never_the_same_file_twice(name: str) -> None:
+def test_same_is_never_the_same_file_twice(name):
     for row in rows_of(name):
         assert row["audio_1"]["bytes"] != row["audio_2"]["bytes"]
         assert row["midi_text_1"] != row["midi_text_2"]
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_floors_are_chance(name: str) -> None:
+def test_floors_are_chance(name):
     floors = describe_dataset("generated", benchmark=BENCHMARK).provenance.floors[name]["test"][
         "all"
     ]
@@ -57,7 +55,7 @@ def test_floors_are_chance(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["oddball", "contour", "meter", "progression", "instrument"])
-def test_duration_gives_no_answer_away(name: str) -> None:
+def test_duration_gives_no_answer_away(name):
     """Tenths of a second of a clip or, for pairs, between the clips, as the other sizes are
     tried.
     """
@@ -75,7 +73,7 @@ def test_duration_gives_no_answer_away(name: str) -> None:
     )
 
 
-def test_a_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
+def test_a_seed_gives_the_same_bytes_and_another_seed_others(tmp_path):
     seeds = {"a": 3, "b": 3, "c": 4}
     first, again, other = (
         build(tmp_path / name, seed=seed, per_task=2).files for name, seed in seeds.items()
@@ -84,7 +82,7 @@ def test_a_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> 
     assert all(first[path] != other[path] for path in first if path.endswith(".parquet"))
 
 
-def test_one_pitch_is_changed_in_an_oddball() -> None:
+def test_one_pitch_is_changed_in_an_oddball():
     for target, stimulus in compose(5, "oddball", "test", 40):
         first, second = (performance.notes for performance, _ in stimulus.clips)
         steps = [
@@ -95,7 +93,7 @@ def test_one_pitch_is_changed_in_an_oddball() -> None:
         assert all(1 <= abs(step) <= 2 for step in steps)
 
 
-def test_contours_have_one_turn_or_none() -> None:
+def test_contours_have_one_turn_or_none():
     turns = {"A": "+-", "B": "-+", "C": "+", "D": "-"}
     for target, stimulus in compose(5, "contour", "test", 80):
         ((performance, _),) = stimulus.clips
@@ -111,7 +109,7 @@ def test_contours_have_one_turn_or_none() -> None:
     assert {*textures.values()} == {10}
 
 
-def test_drum_patterns_have_equally_many_strokes() -> None:
+def test_drum_patterns_have_equally_many_strokes():
     variants = Counter()
     for target, stimulus in compose(5, "rhythm_matching", "test", 60):
         first, second = (
@@ -124,7 +122,7 @@ def test_drum_patterns_have_equally_many_strokes() -> None:
     assert variants == {"same": 30, "other pattern": 10, "moved stroke": 10, "swapped drum": 10}
 
 
-def test_keys_and_progressions_are_as_explained() -> None:
+def test_keys_and_progressions_are_as_explained():
     """Chords of C major by their notes, as in any textbook."""
     notes = {"I": "CEG", "ii": "DFA", "IV": "FAC", "V": "GBD", "vi": "ACE"}
     for name, letters in notes.items():
@@ -158,7 +156,7 @@ def test_keys_and_progressions_are_as_explained() -> None:
     assert len({*tonics}) == 12
 
 
-def test_transpositions_chords_and_off_beats_are_as_keyed() -> None:
+def test_transpositions_chords_and_off_beats_are_as_keyed():
     for target, stimulus in compose(5, "transposition_pairs", "test", 60):
         first, second = ([note.pitch for note in clip.notes] for clip, _ in stimulus.clips)
         distances = {b - a for a, b in zip(first, second, strict=True)}
@@ -183,7 +181,7 @@ def test_transpositions_chords_and_off_beats_are_as_keyed() -> None:
         assert all(onset % 240 < 10 for onsets in strokes for onset in onsets)  # 10 ms late at most
 
 
-def test_the_low_notes_of_a_metre_come_every_group_and_their_loudness_says_nothing() -> None:
+def test_the_low_notes_of_a_metre_come_every_group_and_their_loudness_says_nothing():
     for target, stimulus in compose(5, "meter", "test", 60):
         ((clip, _),) = stimulus.clips
         pitches = [note.pitch for note in sorted(clip.notes)]
@@ -192,7 +190,7 @@ def test_the_low_notes_of_a_metre_come_every_group_and_their_loudness_says_nothi
         assert low == [*range(0, len(pitches) - 1, {"A": 3, "B": 4, "C": 5}[target])]
 
 
-def test_what_stimuli_give_away_is_a_floor_by_modality() -> None:
+def test_what_stimuli_give_away_is_a_floor_by_modality():
     floors = {
         modality: (instrument(modality=modality).metadata or {})["floors"][""]
         for modality in ("midi", "audio")

@@ -3,7 +3,6 @@ task.
 """
 
 import io
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -25,23 +24,23 @@ Row = dict[str, Any]
 Array = NDArray[Any]
 
 
-def sound(row: Row, suffix: str = "") -> Array:
+def sound(row, suffix=""):
     samples, rate = soundfile.read(io.BytesIO(row[f"audio{suffix}"]["bytes"]), dtype="float32")
     return librosa.resample(samples, orig_sr=rate, target_sr=RATE, res_type="soxr_mq")
 
 
-def beat(row: Row, suffix: str = "") -> float:
+def beat(row, suffix=""):
     """Seconds of a quarter note."""
     return 60 / parse_midi_text(row[f"midi_text{suffix}"]).tempo
 
 
-def pitches(samples: Array, lowest: float = 35) -> Array:
+def pitches(samples, lowest=35):
     return librosa.hz_to_midi(
         librosa.yin(samples, fmin=lowest, fmax=1400, sr=RATE, frame_length=2048, hop_length=HOP)
     )
 
 
-def oddball(row: Row) -> int:
+def oddball(row):
     """Whether the pitch tracks part for the length of a short note."""
     first, second = (pitches(sound(row, suffix), 70) for suffix in ("_1", "_2"))
     size = min(len(first), len(second))
@@ -51,7 +50,7 @@ def oddball(row: Row) -> int:
     return int(runs.max() >= 4)
 
 
-def contour(row: Row) -> int:
+def contour(row):
     samples = sound(row)
     onsets = librosa.onset.onset_detect(y=samples, sr=RATE, hop_length=HOP)
     track = pitches(samples)
@@ -66,7 +65,7 @@ def contour(row: Row) -> int:
     ]
 
 
-def instrument(row: Row) -> int:
+def instrument(row):
     """Drums are noise, basses dark, steel strings bright; struck strings are less pure than plucked
     nylon.
     """
@@ -80,7 +79,7 @@ def instrument(row: Row) -> int:
     return 0 if flatness > 0.0006 and centroid < 1600 else 1
 
 
-def strokes(samples: Array, times: Array) -> Array:
+def strokes(samples, times):
     """Decibels by mel band shortly after each time."""
     mel = librosa.feature.melspectrogram(y=samples, sr=RATE, n_fft=1024, hop_length=HOP, n_mels=12)
     frames = np.minimum(
@@ -89,12 +88,12 @@ def strokes(samples: Array, times: Array) -> Array:
     return librosa.power_to_db(mel[:, frames], top_db=None)
 
 
-def rhythm_matching(row: Row) -> int:
+def rhythm_matching(row):
     first, second = (strokes(sound(row, suffix), np.arange(32) * 0.25) for suffix in ("_1", "_2"))
     return int(np.abs(first - second).max() > 18)  # strokes up to 9 ms late differ by 14 at most
 
 
-def meter(row: Row) -> int:
+def meter(row):
     """The period of the low notes, on a grid of beats that is found by onsets alone."""
     samples = sound(row)
     onsets = librosa.onset.onset_detect(y=samples, sr=RATE, hop_length=HOP, units="time")
@@ -105,13 +104,13 @@ def meter(row: Row) -> int:
     return int(np.argmax([low[::group].mean() - low[1::group].mean() for group in (3, 4, 5)]))
 
 
-def key_modulation(row: Row) -> int:
+def key_modulation(row):
     chroma = librosa.feature.chroma_cqt(
         y=sound(row), sr=RATE, hop_length=2048, fmin=librosa.note_to_hz("C2")
     )
     middle = round(10 * beat(row) * RATE / 2048)
 
-    def key(half: Array) -> int:
+    def key(half):
         return int(
             np.argmax(
                 [np.corrcoef(np.roll(MAJOR, tonic), half.mean(axis=1))[0, 1] for tonic in range(12)]
@@ -121,7 +120,7 @@ def key_modulation(row: Row) -> int:
     return int(key(chroma[:, :middle]) == key(chroma[:, middle:]))
 
 
-def triads(row: Row, suffix: str) -> list[tuple[int, int]]:
+def triads(row, suffix):
     """Root and third of eight chords."""
     chroma = librosa.feature.chroma_cqt(
         y=sound(row, suffix), sr=RATE, hop_length=1024, fmin=librosa.note_to_hz("C2")
@@ -141,7 +140,7 @@ def triads(row: Row, suffix: str) -> list[tuple[int, int]]:
     return chords
 
 
-def progression(row: Row) -> int:
+def progression(row):
     moves = []
     for suffix in ("_1", "_2"):
         chords = triads(row, suffix)
@@ -149,7 +148,7 @@ def progression(row: Row) -> int:
     return int(sum(first != second for first, second in zip(*moves, strict=True)) >= 2)
 
 
-def transposition_pairs(row: Row) -> int:
+def transposition_pairs(row):
     """Whether the distance between the pitch tracks changes for longer than an onset, octaves
     aside.
     """
@@ -161,7 +160,7 @@ def transposition_pairs(row: Row) -> int:
     return int(runs.max() >= 7)
 
 
-def major_or_minor(row: Row) -> int:
+def major_or_minor(row):
     """The third above the root, by chroma."""
     chroma = librosa.feature.chroma_cqt(y=sound(row), sr=RATE, fmin=librosa.note_to_hz("C2")).mean(
         axis=1
@@ -174,7 +173,7 @@ def major_or_minor(row: Row) -> int:
     return (4, 3).index(max(third, key=lambda chord: float(third[chord]))[1])
 
 
-def syncopation_pairs(row: Row) -> int:
+def syncopation_pairs(row):
     """Count low strokes between the beats."""
     counts = []
     for suffix in ("_1", "_2"):
@@ -183,7 +182,7 @@ def syncopation_pairs(row: Row) -> int:
     return int(counts[1] > counts[0])
 
 
-LISTENERS: dict[str, Callable[[Row], int]] = {
+LISTENERS = {
     "oddball": oddball,
     "contour": contour,
     "instrument": instrument,
@@ -199,7 +198,7 @@ LISTENERS: dict[str, Callable[[Row], int]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FORMS)
-def test_librosa_hears_the_answer(name: str) -> None:
+def test_librosa_hears_the_answer(name):
     rows = load_split("generated", name, "test", benchmark=BENCHMARK).to_list()[::2]
     heard = [FORMS[name].targets[LISTENERS[name](row)] == row["target"] for row in rows]
     assert len(heard) == 10

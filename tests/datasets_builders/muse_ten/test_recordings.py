@@ -2,7 +2,6 @@
 
 import io
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,14 +23,14 @@ from music_evals.evals import muse_ten
 EXAMPLES = {"contour": 4, "instrument": 4, "meter": 3}  # of the authors' runners; 2 elsewhere
 
 
-def tone(frequency: float) -> bytes:
+def tone(frequency):
     file = io.BytesIO()
     soundfile.write(file, 0.3 * np.sin(np.arange(800) * frequency / 8000), 8000, format="WAV")
     return file.getvalue()
 
 
 @pytest.fixture(scope="module")
-def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def clone(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clone")
     (folder / "LICENSE_DATA.md").write_text("for research")
     for number, path in enumerate(
@@ -42,7 +41,7 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_trials_answers_examples_and_floors(clone: Path, tmp_path: Path) -> None:
+def test_trials_answers_examples_and_floors(clone, tmp_path):
     provenance = build_dataset(BENCHMARK, tmp_path / "d", str(clone))
     dataset = str(tmp_path / "d")
     assert provenance.counts == {
@@ -76,7 +75,7 @@ def test_trials_answers_examples_and_floors(clone: Path, tmp_path: Path) -> None
         muse_ten.oddball(dataset=dataset)
 
 
-def test_a_partial_copy_is_built_on_demand_only(clone: Path, tmp_path: Path) -> None:
+def test_a_partial_copy_is_built_on_demand_only(clone, tmp_path):
     copy = tmp_path / "copy"
     for path in clone.rglob("*.wav"):
         if "Intermediate" not in path.parts:
@@ -107,7 +106,7 @@ def test_a_partial_copy_is_built_on_demand_only(clone: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("count", [1, 2, 6])
-def test_floors_of_very_few_trials(count: int, clone: Path, tmp_path: Path) -> None:
+def test_floors_of_very_few_trials(count, clone, tmp_path):
     kept = [row for row in recorded_rows() if row.config == "oddball" and row.split == "test"][
         :count
     ]

@@ -1,9 +1,7 @@
 """The audit of questions: guessers find planted leaks, and nothing in questions without a leak."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from random import Random
-from types import ModuleType
 
 import pytest
 
@@ -28,12 +26,12 @@ WORDS = ("do", "re", "mi", "fa", "sol", "la", "si")
 NOTE = Note(0, 60, 400, 80)
 
 
-def exchangeable(count: int, seed: int, form: str = "plain") -> list[Item]:
+def exchangeable(count, seed, form="plain"):
     """Questions with four different runs of syllables, of which any may be right."""
     rng = Random(seed)
     items = []
     for number in range(count):
-        options: set[str] = set()
+        options = set()
         while len(options) < 4:
             options.add(" ".join(rng.choices(WORDS, k=rng.randint(1, 5))))
         drawn = tuple(rng.sample(sorted(options), 4))
@@ -43,11 +41,11 @@ def exchangeable(count: int, seed: int, form: str = "plain") -> list[Item]:
     return items
 
 
-def longest(items: list[Item]) -> list[Item]:
+def longest(items):
     return [replace(item, answer=max(item.options, key=len)) for item in items]
 
 
-def changed_ones(count: int, seed: int) -> list[Item]:
+def changed_ones(count, seed):
     """Questions whose wrong options have one word of the right option changed."""
     rng = Random(seed)
     items = []
@@ -62,19 +60,19 @@ def changed_ones(count: int, seed: int) -> list[Item]:
     return items
 
 
-def by_guesser(items: list[Item], learned: list[Item] | None = None) -> dict[str, float]:
+def by_guesser(items, learned=None):
     tried = shares(items, earnings(items, learned or ()))
     return {share.guesser: share.value for share in tried}
 
 
-def test_planted_leaks_are_found() -> None:
+def test_planted_leaks_are_found():
     # Less than 1, because two options may be equally long.
     assert by_guesser(longest(exchangeable(300, 1)))["longest"] > 0.85
     assert by_guesser(exchangeable(900, 2))["longest"] < 0.3
     assert by_guesser(changed_ones(300, 3))["most like the others"] == 1
 
 
-def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not() -> None:
+def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not():
     learned, fresh = exchangeable(600, 4), exchangeable(2000, 5)
     refuse_guessable("syllables", learned, fresh)
     # One question in ten has the longest option as its answer: 32% for the guesser that takes it.
@@ -91,7 +89,7 @@ def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not() -> None:
         refuse_guessable("syllables", bad[:600], bad[600:])
 
 
-def test_answers_of_one_kind_are_learned_from_other_questions() -> None:
+def test_answers_of_one_kind_are_learned_from_other_questions():
     known = [
         Item("yes or no", "", (), answer, "1", str(n))
         for n, answer in enumerate(["no", "no", "no", "yes"])
@@ -108,14 +106,14 @@ def test_answers_of_one_kind_are_learned_from_other_questions() -> None:
     assert by_guesser([waltz], known) == {"commonest answer": 0, "question's words": 1}
 
 
-def test_letters_of_the_opening_are_seen_by_a_reader() -> None:
+def test_letters_of_the_opening_are_seen_by_a_reader():
     options = ("c d e f", "z z z z", "x x x x", "g g g g")
     item = Item("tune", "", options, "c d e f", "1", "1", "c d e f c d e f ")
     assert by_guesser([item])["letters"] == 1
     assert "letters" not in earnings([item], sees=["options", "question"])
 
 
-def test_a_question_in_two_languages_counts_once() -> None:
+def test_a_question_in_two_languages_counts_once():
     rows = [
         {"id": f"{n}-{language}", "options": [*"wxyz"], "answer": "A", "language": language}
         for n in range(50)
@@ -130,7 +128,7 @@ def test_a_question_in_two_languages_counts_once() -> None:
     assert (share.is_above(0.8), share.is_above(0.85)) == (True, False)
 
 
-def scale(velocity: int, length: int = 8, program: int = 0) -> Performance:
+def scale(velocity, length=8, program=0):
     notes = tuple(
         replace(NOTE, onset=480 * at, pitch=60 + at, velocity=velocity + at % 3)
         for at in range(length)
@@ -138,7 +136,7 @@ def scale(velocity: int, length: int = 8, program: int = 0) -> Performance:
     return Performance(notes, 120, (4, 4), None, program=program)
 
 
-def rows_of(targets: str, stimulus: Callable[[str], Performance]) -> list[dict[str, object]]:
+def rows_of(targets, stimulus):
     return [
         {
             "id": str(number),
@@ -150,12 +148,12 @@ def rows_of(targets: str, stimulus: Callable[[str], Performance]) -> list[dict[s
     ]
 
 
-def views(rows: list[dict[str, object]]) -> dict[str, float]:
+def views(rows):
     items = items_of("muse_ten", "contour", rows)
     return {share.guesser: share.value for share in shares(items, earnings(items, sees=["view"]))}
 
 
-def test_what_notes_give_away_is_found_by_its_view() -> None:
+def test_what_notes_give_away_is_found_by_its_view():
     found = views(rows_of("AB" * 50, lambda target: scale(60 if target == "A" else 61)))
     assert found["velocities"] == 1
     assert found["program"] <= 0.5
@@ -173,16 +171,14 @@ def test_what_notes_give_away_is_found_by_its_view() -> None:
     assert all(0.18 < share < 0.32 for share in views(noise).values())  # four standard errors
 
 
-def test_views_with_what_is_asked_are_not_seen() -> None:
+def test_views_with_what_is_asked_are_not_seen():
     rows = rows_of("AB", lambda target: scale(60))
     assert {*items_of("muse", "chord_quality", rows)[0].views} == {"program", "velocities"}
 
 
 @pytest.mark.parametrize("module", [muse, muse_ten], ids=["muse", "muse_ten"])
-def test_each_task_is_tried_ahead_of_a_build(
-    module: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried: list[str] = []
+def test_each_task_is_tried_ahead_of_a_build(module, monkeypatch):
+    tried = []
     monkeypatch.setattr(audit, "refuse_leaks", lambda _, task, *__: tried.append(task))
     module._refuse_leaks.__wrapped__()
     assert tried == [*benchmarks.load(module.NAME).tasks]

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from music_evals.datasets_builders.dataset_io import Origin, Provenance, read_provenance
+from music_evals.datasets_builders.dataset_io import Origin, read_provenance
 from music_evals.datasets_builders.questions.audit import earnings, items_of
 from music_evals.datasets_builders.questions.question_rows import QuestionRow, write_question_rows
 from music_evals.evals.shared.floors import floors_of
 from tests.datasets_builders.questions.test_audit import exchangeable, longest
 
 
-def rows(count: int, kind: str, *, leaky: bool, seed: int = 1) -> list[QuestionRow]:
+def rows(count, kind, *, leaky, seed=1):
     items = exchangeable(count, seed)
     items = (
         longest(items) if leaky else [replace(item, options=sorted(item.options)) for item in items]
@@ -31,7 +31,7 @@ def rows(count: int, kind: str, *, leaky: bool, seed: int = 1) -> list[QuestionR
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Provenance:
+def made(tmp_path_factory):
     out = tmp_path_factory.mktemp("floors") / "bank"
     test = [*rows(200, "long", leaky=True), *rows(200, "plain", leaky=False)]
     write_question_rows(
@@ -45,7 +45,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Provenance:
     return read_provenance(out)
 
 
-def test_the_provenance_has_the_floors_of_each_form(made: Provenance) -> None:
+def test_the_provenance_has_the_floors_of_each_form(made):
     assert set(made.floors["knowledge"]) == {"test"}  # dev has worked examples
     forms = made.floors["knowledge"]["test"]
     assert {form: floors["questions"] for form, floors in forms.items()} == {
@@ -58,7 +58,7 @@ def test_the_provenance_has_the_floors_of_each_form(made: Provenance) -> None:
     assert 0.15 < forms["plain"]["blind"] < 0.35
 
 
-def test_a_blind_guesser_that_finds_nothing_has_chance(tmp_path: Path) -> None:
+def test_a_blind_guesser_that_finds_nothing_has_chance(tmp_path):
     plain = {"knowledge": {"test": rows(40, "plain", leaky=False, seed=2)}}
     made = write_question_rows(
         "musictheorybench", "1.0", plain, tmp_path / "bank", source="generated", seed=1
@@ -76,8 +76,8 @@ def test_a_blind_guesser_that_finds_nothing_has_chance(tmp_path: Path) -> None:
 
 
 def test_the_best_constant_is_learned_from_other_pieces_at_any_number_of_questions(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     options = ["Baroque", "Classical", "Romantic", "Modern"]
     rights = [*["Baroque"] * 8, *["Classical"] * 3, *["Romantic"] * 2, *["Modern"] * 2]
     row = QuestionRow(
@@ -95,13 +95,13 @@ def test_the_best_constant_is_learned_from_other_pieces_at_any_number_of_questio
     assert made.floors["knowledge"]["test"]["genre"]["majority"] == pytest.approx(8 / 15, abs=1e-4)
 
 
-def test_counting_bar_lines_is_a_floor_of_open_questions_on_scores() -> None:
+def test_counting_bar_lines_is_a_floor_of_open_questions_on_scores():
     row = {"id": "a", "options": [], "answer": "2", "score": "c4 d | e f |", "question": ""}
     items = items_of("lilybench", "bar_count", [row, {**row, "id": "b", "answer": "3"}])
     assert earnings(items)["bar lines"].tolist() == [1, 0]
 
 
-def test_a_log_has_the_floors_of_the_questions_that_are_asked(made: Provenance) -> None:
+def test_a_log_has_the_floors_of_the_questions_that_are_asked(made):
     origin = Origin("bank", Path(), None, made)
     long, plain = (made.floors["knowledge"]["test"][form]["blind"] for form in ("long", "plain"))
     mixed = floors_of(origin, "knowledge", {"test": [{"kind": "long"}, *[{"kind": "plain"}] * 3]})
@@ -115,7 +115,7 @@ def test_a_log_has_the_floors_of_the_questions_that_are_asked(made: Provenance) 
     assert floors_of(origin, "reasoning", {"test": [{"kind": "long"}]}) == {}
 
 
-def test_what_a_guesser_can_answer_is_taken_from_rows_of_any_benchmark() -> None:
+def test_what_a_guesser_can_answer_is_taken_from_rows_of_any_benchmark():
     row = {"id": "a", "options": ["Yes", "No"], "target": "No", "question": "Same?"}
     (item,) = items_of("muse", "transposition", [row])
     assert (item.answer, item.opening) == ("No", "")

@@ -2,10 +2,6 @@
 tests/mirdata_sets.py.
 """
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from music_evals.datasets_builders.dataset_io import DatasetError, build_dataset
@@ -19,13 +15,12 @@ from tests import mirdata_sets
 pytest.importorskip("mirdata", reason="needs the extra 'mir'")
 
 
-def rows_of(spec: Any, source: Path, task: str, out: Path) -> list[dict[str, Any]]:
+def rows_of(spec, source, task, out):
     build_dataset(spec, out, str(source), allow_partial=True)
-    rows: list[dict[str, Any]] = load_split(str(out), task, "test", benchmark=spec).to_list()
-    return rows
+    return load_split(str(out), task, "test", benchmark=spec).to_list()
 
 
-def test_times_are_cut_with_the_clip_and_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_times_are_cut_with_the_clip_and_what_is_missing_is_named(tmp_path):
     source = mirdata_sets.ballroom(tmp_path / "source")
     spec = dataset_module("ballroom").BENCHMARK
     with pytest.raises(DatasetError, match=f"2 files of {source} are missing or damaged: "):
@@ -74,16 +69,14 @@ def test_times_are_cut_with_the_clip_and_what_is_missing_is_named(tmp_path: Path
         ),
     ],
 )
-def test_an_annotation_becomes_the_answer_of_its_kind(
-    name: str, task: str, make: Callable[[Path], Path], expected: dict[str, str], tmp_path: Path
-) -> None:
+def test_an_annotation_becomes_the_answer_of_its_kind(name, task, make, expected, tmp_path):
     rows = rows_of(
         dataset_module(name).BENCHMARK, make(tmp_path / "source"), task, tmp_path / "out"
     )
     assert {row["id"]: row["answer"] for row in rows} == expected
 
 
-def test_a_question_per_label_names_it(tmp_path: Path) -> None:
+def test_a_question_per_label_names_it(tmp_path):
     source = mirdata_sets.openmic(tmp_path / "source")
     rows = rows_of(dataset_module("openmic2018").BENCHMARK, source, "instrument", tmp_path / "out")
     last = rows[-1]
@@ -92,14 +85,14 @@ def test_a_question_per_label_names_it(tmp_path: Path) -> None:
     assert last["options"] == ["yes", "no"]
 
 
-FACTS: dict[str, Any] = {
+FACTS = {
     "loader": "vocadito",
     "version": "1.0",
     "tasks": {"words": {"annotation": "lyrics", "kind": "text", "question": "Which words?"}},
 }
 
 
-def test_text_is_all_words_of_all_lines(tmp_path: Path) -> None:
+def test_text_is_all_words_of_all_lines(tmp_path):
     source = mirdata_sets.vocadito(tmp_path / "source")
     rows = rows_of(mirdata_set("vocadito", read_facts(FACTS)), source, "words", tmp_path / "out")
     assert [row["answer"] for row in rows] == ["la la lu"]
@@ -117,7 +110,7 @@ def test_text_is_all_words_of_all_lines(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_facts_that_are_wrong_are_named(table: dict[str, Any], message: str) -> None:
+def test_facts_that_are_wrong_are_named(table, message):
     with pytest.raises(ValueError, match=message):
         read_facts(table)
 
@@ -132,16 +125,14 @@ def test_facts_that_are_wrong_are_named(table: dict[str, Any], message: str) -> 
         ({"split": "test"}, "does not have an official split"),
     ],
 )
-def test_what_mirdata_lacks_is_one_error(
-    changes: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+def test_what_mirdata_lacks_is_one_error(changes, message, tmp_path):
     spec = mirdata_set("vocadito", read_facts({**FACTS, **changes}))
     source = mirdata_sets.vocadito(tmp_path / "source")
     with pytest.raises(DatasetError, match=message):
         build_dataset(spec, tmp_path / "out", str(source))
 
 
-def test_an_index_cannot_lead_out_of_its_folder(tmp_path: Path) -> None:
+def test_an_index_cannot_lead_out_of_its_folder(tmp_path):
     source = mirdata_sets.gtzan(tmp_path / "source")
     index = source / "gtzan_genre_index_1.0.json"
     index.write_text(index.read_text().replace("gtzan_genre/genres/hiphop", "../outside"))

@@ -6,14 +6,12 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from music_evals.datasets_builders.dataset_io import (
     Conversion,
     DatasetError,
-    DatasetSpec,
     describe_dataset,
     load_split,
 )
@@ -31,7 +29,7 @@ from tests.datasets_builders.dataset_io.test_archives import member, tar_of, zip
 from tests.evals.test_question_sets import rul_files, rul_record, sound, write
 
 
-def media(*paths: str) -> MediaFiles:
+def media(*paths):
     files = MediaFiles()
     for path in paths:
         files.add(path, Path("/source") / path)
@@ -59,21 +57,21 @@ STEMS = ("1a/audio.mastermix.wav", "1b/audio.mastermix.wav", "1b/other.wav")
         ),  # the name in full before the one without its ending
     ],
 )
-def test_a_file_is_found_by_its_path(files: tuple[str, ...], name: str, path: str) -> None:
+def test_a_file_is_found_by_its_path(files, name, path):
     assert media(*files).find(name) == Path("/source") / path
 
 
 @pytest.mark.parametrize(
     "name", ["audio.mastermix.wav", "1c/audio.mastermix.wav", "audio.mastermix"]
 )
-def test_a_name_of_several_files_is_refused_with_both(name: str) -> None:
+def test_a_name_of_several_files_is_refused_with_both(name):
     with pytest.raises(
         DatasetError, match=f"{name} may be 1a/audio.mastermix.wav or 1b/audio.mastermix.wav"
     ):
         media(*STEMS).find(name)
 
 
-def test_two_stems_of_one_name_keep_their_sound(tmp_path: Path) -> None:
+def test_two_stems_of_one_name_keep_their_sound(tmp_path):
     clips = {
         f"audio/{piece}/audio.mastermix.wav": sound(seed=seed)
         for seed, piece in enumerate(("1a", "1b"))
@@ -84,7 +82,7 @@ def test_two_stems_of_one_name_keep_their_sound(tmp_path: Path) -> None:
         {**clips, "records.jsonl": b"\n".join(json.dumps(one).encode() for one in records)},
     )
 
-    def read(record: Any) -> MediaQuestion:
+    def read(record):
         return MediaQuestion(record["id"], [Part("audio", record["path"])], ["a", "b"], 0)
 
     spec = question_set("mmar", "20", {"music": Records(["records.jsonl"], read)})
@@ -92,7 +90,7 @@ def test_two_stems_of_one_name_keep_their_sound(tmp_path: Path) -> None:
     assert {row["id"]: row["audio"][0]["bytes"] for row in rows} == clips
 
 
-def table(delimiter: str, records: list[dict[str, str]]) -> bytes:
+def table(delimiter, records):
     text = io.StringIO()
     writer = csv.DictWriter(text, records[0].keys(), delimiter=delimiter)
     writer.writeheader()
@@ -116,20 +114,20 @@ RECORDS = [{"id": "1", "question": 'Two "lines"\nand a tab\t'}, {"id": "2", "que
         ("a.tsv", b"\xef\xbb\xbf" + table("\t", RECORDS)),
     ],
 )
-def test_records_of_each_kind_are_the_same(tmp_path: Path, name: str, content: bytes) -> None:
+def test_records_of_each_kind_are_the_same(tmp_path, name, content):
     (tmp_path / name).write_bytes(content)
     assert [*read_records(tmp_path / name)] == RECORDS
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.parquet"])
-def test_records_that_cannot_be_read_are_named(tmp_path: Path, name: str) -> None:
+def test_records_that_cannot_be_read_are_named(tmp_path, name):
     (tmp_path / name).write_bytes(b"[" * 100_000)
     with pytest.raises(DatasetError, match=rf"{name} cannot be read"):
         list(read_records(tmp_path / name))
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar.gz"])
-def test_records_and_sound_may_be_in_archives(tmp_path: Path, kind: str) -> None:
+def test_records_and_sound_may_be_in_archives(tmp_path, kind):
     files = rul_files(3)
     plain, packed = write(tmp_path / "plain", files), tmp_path / "packed"
     packed.mkdir()
@@ -150,15 +148,15 @@ def test_records_and_sound_may_be_in_archives(tmp_path: Path, kind: str) -> None
     assert not [path for path in packed.iterdir() if path.name != f"all.{kind}"]
 
 
-def two_tasks() -> DatasetSpec:
+def two_tasks():
     """Two tasks of one dataset, of which only the first needs sound."""
 
-    def heard(record: Any) -> MediaQuestion:
+    def heard(record):
         return MediaQuestion(
             record["id"], [Part("audio", f"{record['id']}.wav"), "Which?"], ["a", "b"], 0
         )
 
-    def read(record: Any) -> MediaQuestion:
+    def read(record):
         return MediaQuestion(record["id"], ["Which?"], ["a", "b"], 0)
 
     return question_set(
@@ -166,7 +164,7 @@ def two_tasks() -> DatasetSpec:
     )
 
 
-def test_what_one_task_lacks_is_not_missing_for_another(tmp_path: Path) -> None:
+def test_what_one_task_lacks_is_not_missing_for_another(tmp_path):
     source = write(tmp_path, {"r.jsonl": b'{"id": "1"}\n{"id": "2"}', "1.wav": sound()})
     spec = two_tasks()
     origin = describe_dataset(str(source), benchmark=spec)
@@ -179,7 +177,7 @@ def test_what_one_task_lacks_is_not_missing_for_another(tmp_path: Path) -> None:
         question_set_task(params, "visual", spec)
 
 
-def test_a_build_that_lacks_files_is_refused_for_all_its_tasks(tmp_path: Path) -> None:
+def test_a_build_that_lacks_files_is_refused_for_all_its_tasks(tmp_path):
     source = write(tmp_path / "source", {"r.jsonl": b'{"id": "1"}'})
     convert = two_tasks().convert
     assert convert
@@ -206,7 +204,7 @@ def test_a_build_that_lacks_files_is_refused_for_all_its_tasks(tmp_path: Path) -
         (["lute", "harp"], None, None),
     ],
 )
-def test_choices_of_each_spelling(choices: Any, answer: str | None, right: int | None) -> None:
+def test_choices_of_each_spelling(choices, answer, right):
     entry = choice_record({"question": "Which?", "choices": choices, "answer": answer})
     assert entry["right"] == right
     if right is not None and choices[0] != "B. minor":
@@ -225,12 +223,12 @@ def test_choices_of_each_spelling(choices: Any, answer: str | None, right: int |
         "[" * 9000,
     ],
 )
-def test_other_texts_are_no_list(choices: Any) -> None:
+def test_other_texts_are_no_list(choices):
     with pytest.raises(ValueError, match="its choices"):
         choice_list(choices)
 
 
-def test_a_malformed_record_of_the_hub_is_named(tmp_path: Path) -> None:
+def test_a_malformed_record_of_the_hub_is_named(tmp_path):
     records = {"1": rul_record(1), "2": {"question": "no answer"}}
     source = write(
         tmp_path, {"RUL-MuchoMusic.json": json.dumps(records).encode(), "1.mp3": sound("MP3")}

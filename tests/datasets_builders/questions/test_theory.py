@@ -13,7 +13,6 @@ import pytest
 from music21.pitch import Pitch
 
 from music_evals.datasets_builders.questions.audit import earnings, shares
-from music_evals.datasets_builders.questions.question_rows import Language, Question
 from music_evals.datasets_builders.questions.theory import (
     chords,
     compose,
@@ -27,19 +26,18 @@ from music_evals.datasets_builders.questions.theory.compose import (
     ZIQI,
     compose_theory,
 )
-from music_evals.datasets_builders.questions.theory.form import Form
 
-LANGUAGES: tuple[Language, ...] = ("zh", "en")
+LANGUAGES = ("zh", "en")
 N = 9400
 FORMS = (*pitches.FORMS, *tonality.FORMS, *chords.FORMS, *rhythm.FORMS)
 
 
-def name_of(form: Form) -> str:
+def name_of(form):
     return f"{form.kind}-{form.name}"
 
 
 @pytest.fixture(scope="module")
-def bank() -> dict[str, Question]:
+def bank():
     """Enough questions to hold every finite form but the largest, by name."""
     return {question.name: question for question in compose_theory(N, seed=3)}
 
@@ -49,7 +47,7 @@ KNOWN = tomllib.loads(Path(__file__).with_name("textbook.toml").read_text("utf-8
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_answers_known_from_the_textbook(name: str) -> None:
+def test_answers_known_from_the_textbook(name):
     form = max(
         (form for form in FORMS if name.startswith(f"{name_of(form)}-")),
         key=lambda form: len(form.name),
@@ -61,8 +59,8 @@ def test_answers_known_from_the_textbook(name: str) -> None:
 
 
 def test_texts_are_unique_and_exhausted_kinds_leave_their_share_to_the_others(
-    bank: dict[str, Question],
-) -> None:
+    bank,
+):
     assert len(bank) == N
     for language in LANGUAGES:
         assert len({question.text[language] for question in bank.values()}) == N
@@ -72,7 +70,7 @@ def test_texts_are_unique_and_exhausted_kinds_leave_their_share_to_the_others(
 
 
 @pytest.mark.parametrize("wanted", [0, 1, 7, 8, 805])
-def test_kinds_occur_evenly_and_every_form_occurs(wanted: int) -> None:
+def test_kinds_occur_evenly_and_every_form_occurs(wanted):
     questions = compose_theory(wanted, seed=11)
     assert len(questions) == wanted
     found = Counter(question.kind for question in questions)
@@ -82,7 +80,7 @@ def test_kinds_occur_evenly_and_every_form_occurs(wanted: int) -> None:
         assert any(name.startswith(f"{form.kind}-{form.name}-") for name in names), form.name
 
 
-def test_more_questions_begin_with_fewer_and_other_seeds_ask_otherwise() -> None:
+def test_more_questions_begin_with_fewer_and_other_seeds_ask_otherwise():
     first = compose_theory(100, seed=5)
     assert compose_theory(150, seed=5)[:100] == first
     assert {question.name for question in first} != {
@@ -90,7 +88,7 @@ def test_more_questions_begin_with_fewer_and_other_seeds_ask_otherwise() -> None
     }
 
 
-def test_two_benchmarks_ask_no_question_twice() -> None:
+def test_two_benchmarks_ask_no_question_twice():
     halves = [
         {question.name for seed in range(3) for question in compose_theory(600, seed, half)}
         for half in (ZIQI, MUSICTHEORYBENCH)
@@ -99,7 +97,7 @@ def test_two_benchmarks_ask_no_question_twice() -> None:
     assert all(len(half) > 1000 for half in halves)
 
 
-def test_a_form_ends_when_it_only_repeats_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_form_ends_when_it_only_repeats_itself(monkeypatch):
     drafts = list(islice(FORMS[0].drafts(Random(1)), 5))
     repeating = replace(FORMS[0], drafts=lambda rng: (rng.choice(drafts) for _ in count()))
     monkeypatch.setattr(compose, "_FORMS", [repeating])
@@ -119,7 +117,7 @@ GIVES = tuple(
 )
 
 
-def test_texts_and_names_do_not_give_the_answer_away(bank: dict[str, Question]) -> None:
+def test_texts_and_names_do_not_give_the_answer_away(bank):
     for question in bank.values():
         long = {
             language: question.right[language]
@@ -143,9 +141,9 @@ ENDLESS += ("metre-sum",)
 @pytest.mark.parametrize(
     "form", [form for form in FORMS if name_of(form) not in ENDLESS], ids=name_of
 )
-def test_every_four_options_are_right_equally_often(form: Form) -> None:
+def test_every_four_options_are_right_equally_often(form):
     """So that the options say nothing of the answer: exactly, where a form comes to an end."""
-    sets: defaultdict[frozenset[str], Counter[str]] = defaultdict(Counter)
+    sets = defaultdict(Counter)
     for question in compose._questions(form, seed=8):
         sets[frozenset(question.options("en", 0))][question.right["en"]] += 1
     for options, right in sets.items():
@@ -154,7 +152,7 @@ def test_every_four_options_are_right_equally_often(form: Form) -> None:
 
 
 @pytest.mark.slow
-def test_options_of_endless_forms_do_not_give_the_answer_away() -> None:
+def test_options_of_endless_forms_do_not_give_the_answer_away():
     learned, fresh = (
         compose.blind_items(
             question
@@ -170,8 +168,8 @@ def test_options_of_endless_forms_do_not_give_the_answer_away() -> None:
 
 
 def test_transposed_lines_differ_in_sound_and_have_no_double_accidentals(
-    bank: dict[str, Question],
-) -> None:
+    bank,
+):
     """A second name of the right sound would be right to many."""
     lines = ("transposition-line", "transposition-sounding", "transposition-written")
     questions = [question for question in bank.values() if question.name.startswith(lines)]
@@ -185,7 +183,7 @@ def test_transposed_lines_differ_in_sound_and_have_no_double_accidentals(
         assert "double" not in question.text["en"], question
 
 
-def plain(note: str) -> str:
+def plain(note):
     return (
         note.replace(" double ", " ")
         .replace(" sharp", "#" * (1 + ("double" in note)))
@@ -193,7 +191,7 @@ def plain(note: str) -> str:
     )
 
 
-def test_options_mean_the_same_in_every_language(bank: dict[str, Question]) -> None:
+def test_options_mean_the_same_in_every_language(bank):
     # Told by what languages share: letters A to G in order, and digits.
     for question in bank.values():
         if question.kind in ("transposition", "enharmonics") and "-line-" in question.name:
@@ -202,7 +200,7 @@ def test_options_mean_the_same_in_every_language(bank: dict[str, Question]) -> N
 
 
 @pytest.mark.parametrize("form", FORMS, ids=name_of)
-def test_every_draft_has_three_wrong_options(form: Form) -> None:
+def test_every_draft_has_three_wrong_options(form):
     for draft in islice(form.drafts(Random(1)), 400):
         assert len({draft.right, *draft.wrong}) == 4, draft
         assert len({term.zh for term in draft.wrong}) == len({term.en for term in draft.wrong}) == 3

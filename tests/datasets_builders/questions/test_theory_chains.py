@@ -1,7 +1,5 @@
 """The questions of levels 2 to 5."""
 
-from pathlib import Path
-
 import pytest
 
 from music_evals.datasets_builders import musictheorybench
@@ -14,7 +12,7 @@ SMALL = 6
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_program_solves_each_question_in_both_languages(level: int) -> None:
+def test_a_program_solves_each_question_in_both_languages(level):
     for question in compose_chains(SMALL, "test", level):
         for language, right in question.right.items():
             names = solve(question.text[language])
@@ -24,7 +22,7 @@ def test_a_program_solves_each_question_in_both_languages(level: int) -> None:
         assert len({option[0] for option in question.options("en", 0)}) <= letters
 
 
-def test_the_same_key_gives_the_same_questions_and_another_key_others() -> None:
+def test_the_same_key_gives_the_same_questions_and_another_key_others():
     first, again, others = (compose_chains(SMALL, key, 3) for key in ("a", "a", "b"))
     assert first == again
     assert not {question.text["en"] for question in first} & {
@@ -33,9 +31,7 @@ def test_the_same_key_gives_the_same_questions_and_another_key_others() -> None:
 
 
 @pytest.mark.parametrize("builder", [ziqi, musictheorybench])
-def test_a_level_is_a_dataset_of_one_task(
-    builder: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_level_is_a_dataset_of_one_task(builder, tmp_path, monkeypatch):
     monkeypatch.setattr(ziqi, "LEVEL_THEORY", SMALL)
     monkeypatch.setattr(musictheorybench, "LEVEL_ROWS", SMALL + musictheorybench.EXAMPLES)
     spec = builder.BENCHMARK  # type: ignore[attr-defined]

@@ -1,20 +1,15 @@
 """Training conversations: what is written, and that nothing of the test split is."""
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 from unittest.mock import ANY
 
 import pytest
 from datasets import load_dataset
 
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.msu.rows import QuestionRow, ScoreRow
 from music_evals.datasets_builders.msu.same_work import music_of, name_of
 from music_evals.datasets_builders.training.conversations import (
     TRAINING_DATA,
-    Message,
     write_conversations,
 )
 from tests.msu_dataset import question, score, write_rows
@@ -22,7 +17,7 @@ from tests.msu_dataset import question, score, write_rows
 TUNES = {"train": "GABc|d2e2|", "validation": "CDEF|G2A2|", "test": "fedc|B2A2|"}
 
 
-def tune(split: str, number: int, **changes: Any) -> ScoreRow:
+def tune(split, number, **changes):
     title = f"Piece {split} {number}"
     abc = f"X:1\nT:{title}\nM:4/4\nK:C\n[V:1] {TUNES[split]}{'z' * (number + 1)}4|] %3\n"
     return score(
@@ -30,7 +25,7 @@ def tune(split: str, number: int, **changes: Any) -> ScoreRow:
     )
 
 
-def question_on(score_id: str, number: int) -> QuestionRow:
+def question_on(score_id, number):
     return question(
         score_id,
         number,
@@ -40,7 +35,7 @@ def question_on(score_id: str, number: int) -> QuestionRow:
     )
 
 
-def write_source(out: Path, **extra: list[Any]) -> str:
+def write_source(out, **extra):
     """Write a dataset with two scores per split and two questions per score; extra scores by
     split.
     """
@@ -53,21 +48,21 @@ def write_source(out: Path, **extra: list[Any]) -> str:
     return write_rows(out, scores, questions, seed=1)
 
 
-def prompt(score: Mapping[str, Any], question: Mapping[str, Any]) -> list[Message]:
+def prompt(score, question):
     text = f"{score['abc']}\n{question['question']}"
     return [{"role": "system", "content": "Read the score."}, {"role": "user", "content": text}]
 
 
-def written(dataset: str, out: Path, **options: Any) -> dict[str, Any]:
+def written(dataset, out, **options):
     return write_conversations(dataset, out, prompt, **options)
 
 
-def messages_of(out: Path) -> list[Any]:
+def messages_of(out):
     texts = [path.read_text(encoding="utf-8") for path in sorted(out.glob("*.jsonl"))]
     return [json.loads(line)["messages"] for text in texts for line in text.split("\n") if line]
 
 
-def test_one_conversation_a_question_in_both_formats(tmp_path: Path) -> None:
+def test_one_conversation_a_question_in_both_formats(tmp_path):
     out = tmp_path / "new" / "out"
     written(write_source(tmp_path / "source"), out)
     assert list(out.parent.iterdir()) == [out], "nothing is left beside"
@@ -134,9 +129,7 @@ MUSIC = "X:7\nT:Other\nC:Other\nM:C\nK:C\n%%score 1\nV:1\nfedc |\\\nB2A2 | % 2\n
         ("validation", {"abc": MUSIC}, "by their music: copy (test-1 in test)"),
     ],
 )
-def test_a_planted_leak_is_refused(
-    split: str, leak: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+def test_a_planted_leak_is_refused(split, leak, message, tmp_path):
     other = {"score_id": "copy", "title": "Another piece", "abc": "X:1\nK:C\nGGGG|\n"}
     dataset = write_source(tmp_path / "source", **{split: [tune(split, 2, **{**other, **leak})]})
     with pytest.raises(DatasetError) as caught:
@@ -145,8 +138,8 @@ def test_a_planted_leak_is_refused(
     assert f"'{split}' of {dataset} has scores of the test split, {message}" in str(caught.value)
 
 
-def test_scores_without_title_or_music_are_no_leak(tmp_path: Path) -> None:
-    nameless: dict[str, Any] = {"title": "", "composer": "N. N.", "abc": None}
+def test_scores_without_title_or_music_are_no_leak(tmp_path):
+    nameless = {"title": "", "composer": "N. N.", "abc": None}
     dataset = write_source(
         tmp_path / "source",
         train=[tune("train", 2, **nameless)],
@@ -157,7 +150,7 @@ def test_scores_without_title_or_music_are_no_leak(tmp_path: Path) -> None:
     assert record["questions_left_out"]["train"] == 2
 
 
-def test_questions_on_the_test_split_and_datasets_without_one_are_refused(tmp_path: Path) -> None:
+def test_questions_on_the_test_split_and_datasets_without_one_are_refused(tmp_path):
     leaky = write_source(tmp_path / "leak", questions=[question_on("test-0", 9)])
     partial = write_rows(
         tmp_path / "source", {split: [tune(split, 0)] for split in ("train", "validation")}, {}
@@ -171,7 +164,7 @@ def test_questions_on_the_test_split_and_datasets_without_one_are_refused(tmp_pa
             written(dataset, tmp_path / "out")
 
 
-def test_names_and_music_that_differ_are_told_apart() -> None:
+def test_names_and_music_that_differ_are_told_apart():
     names = [
         ("Etude No. 1", "F. Chopin"),
         ("Etude No. 11", "F. Chopin"),
@@ -183,7 +176,7 @@ def test_names_and_music_that_differ_are_told_apart() -> None:
     assert music_of("K:C\nA:|B::C|[CEG]2[V:2][K:G]\n") == "A:|B::C|[CEG]2"
 
 
-def test_long_conversations_are_left_out_counted_and_named(tmp_path: Path) -> None:
+def test_long_conversations_are_left_out_counted_and_named(tmp_path):
     long = tune("train", 2, abc="X:1\nK:C\n" + "GABc|" * 100)
     dataset = write_source(tmp_path / "source", train=[long])
     out = tmp_path / "out"

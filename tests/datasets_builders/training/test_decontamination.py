@@ -18,11 +18,11 @@ LONG = (
 MELODY = (0, 2, 4, 5, 4, 2, 7, 5, 4, 0, 2, -1, 0, 4, 7, 9)  # semitones
 
 
-def text(question: str) -> Row:
+def text(question):
     return {"id": "x", "question": question}
 
 
-def clip(*pitches: int, low: int = 0, beat: int = 480, drums: bool = False) -> Row:
+def clip(*pitches, low=0, beat=480, drums=False):
     notes = tuple(Note(beat * at, low + pitch, beat // 2, 80) for at, pitch in enumerate(pitches))
     return {
         "id": "x",
@@ -30,7 +30,7 @@ def clip(*pitches: int, low: int = 0, beat: int = 480, drums: bool = False) -> R
     }
 
 
-def tune(music: str, key: str = "C", **question: Any) -> Row:
+def tune(music, key="C", **question):
     return {"id": "x", "abc": f"X:1\nM:4/4\nL:1/8\nK:{key}\n{music}", **question}
 
 
@@ -66,15 +66,13 @@ DRUMS = clip(36, 42, 38, 42, 36, 36, 38, 42, 36, 42, drums=True)
         (tune("CEG2 |", question="Which chord?"), text("Which chord?"), "", True),
     ],
 )
-def test_copies_are_found_and_other_rows_are_kept(
-    test: Row, training: Row, config: str, is_apart: bool
-) -> None:
+def test_copies_are_found_and_other_rows_are_kept(test, training, config, is_apart):
     tests = TestRows()
     tests.add("planted", [test], config)
     assert tests.accepts(training, config, is_composed=False) is is_apart
     assert tests.record.tests == {"planted": {"rows": 1, "dropped": int(not is_apart)}}
 
 
-def test_abc_with_voices_and_ties_has_the_notes_that_sound() -> None:
+def test_abc_with_voices_and_ties_has_the_notes_that_sound():
     assert row_runs(tune("V:1\nCDEF GA-AB |\nV:2\nC,8 |\n")) == row_runs(tune("CDEF GA2B |"))
     assert row_runs({"abc": "K:C\n(((( no ABC"}), "what cannot be read is compared as words"

@@ -4,8 +4,6 @@ content and by work.
 
 import json
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 import pytest
 from datasets import load_dataset
@@ -24,9 +22,7 @@ from music_evals.datasets_builders.training.sets import Request, apart_works, bu
 from tests.commands.cli import run
 
 
-def rows_of(
-    name: str, config: str, *splits: str, dataset: Path | str = "generated"
-) -> list[dict[str, Any]]:
+def rows_of(name, config, *splits, dataset="generated"):
     spec = builder(name).BENCHMARK
     return [
         row
@@ -35,7 +31,7 @@ def rows_of(
     ]
 
 
-def test_theory_questions_are_apart_and_the_same_again(tmp_path: Path) -> None:
+def test_theory_questions_are_apart_and_the_same_again(tmp_path):
     first, _ = (build_training_set("musictheorybench", tmp_path / n, rows=61, seed=4) for n in "ab")
     assert first.counts == {"knowledge": {"train": 31}, "reasoning": {"train": 30}}
     for file in ("provenance.json", *first.files):
@@ -64,7 +60,7 @@ def test_theory_questions_are_apart_and_the_same_again(tmp_path: Path) -> None:
     assert check["tests"]["musictheorybench generated-seed1, knowledge/test"]["rows"] == 120
 
 
-def test_a_training_set_says_that_it_is_one(tmp_path: Path) -> None:
+def test_a_training_set_says_that_it_is_one(tmp_path):
     code, output = run(
         "build", "train", "muse", "--rows", 12, "--task", "chord_quality", "--out", tmp_path / "out"
     )
@@ -89,7 +85,7 @@ def test_a_training_set_says_that_it_is_one(tmp_path: Path) -> None:
     assert "rows, works or tunes compared" in card
 
 
-def test_rows_hold_the_prompts_of_the_tasks(tmp_path: Path) -> None:
+def test_rows_hold_the_prompts_of_the_tasks(tmp_path):
     code, output = run(
         "build", "train", "ziqi", "--rows", 4, "--task", "generation", "--out", tmp_path / "out"
     )
@@ -102,9 +98,9 @@ def test_rows_hold_the_prompts_of_the_tasks(tmp_path: Path) -> None:
     assert len({row["prompt"][-1]["content"] for row in rows}) == len(rows)
 
 
-def test_rows_of_a_further_test_set_are_left_out(tmp_path: Path) -> None:
+def test_rows_of_a_further_test_set_are_left_out(tmp_path):
     spec = builder("muse").BENCHMARK
-    options: dict[str, Any] = {"rows": 10, "seed": 3, "tasks": ["transposition"]}
+    options = {"rows": 10, "seed": 3, "tasks": ["transposition"]}
     build_training_set("muse", tmp_path / "before", **options)
     before = rows_of("muse", "transposition", "train", dataset=tmp_path / "before")
     columns, made = spec.features, Provenance("muse", spec.version, "generated", "mit", seed=77)
@@ -126,7 +122,7 @@ def test_rows_of_a_further_test_set_are_left_out(tmp_path: Path) -> None:
         assert counts == {"rows": 5, "dropped": 5}
 
 
-def test_tunes_and_works_are_apart(tmp_path: Path) -> None:
+def test_tunes_and_works_are_apart(tmp_path):
     build_training_set("ziqi", tmp_path / "out", rows=40, seed=1, tasks=["generation"])
     rows = rows_of("ziqi", "generation", "train", dataset=tmp_path / "out")
     tested = rows_of("ziqi", "generation", "dev", "test")
@@ -162,21 +158,19 @@ def test_tunes_and_works_are_apart(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_built_is_one_line(
-    tmp_path: Path, name: str, options: dict[str, Any], message: str
-) -> None:
+def test_what_cannot_be_built_is_one_line(tmp_path, name, options, message):
     with pytest.raises(DatasetError, match=message):
         build_training_set(name, tmp_path / "out", seed=1, **options)
     assert not (tmp_path / "out").exists()
 
 
-def test_the_error_says_how_many_rows_there_are_with_equally_frequent_answers() -> None:
+def test_the_error_says_how_many_rows_there_are_with_equally_frequent_answers():
     # Five rows have the answer A and three B: three of each are the most that are balanced. The
     # config is one of which no half is reserved for tests.
     answers = "ABAABABA"
     rows = [{"target": answer, "options": ["Major", "Minor"]} for answer in answers]
 
-    def wanted(count: int) -> list[Any]:
+    def wanted(count):
         return list(Request({"generation": count}, 1, TestRows(), None).apart("generation", rows))
 
     with pytest.raises(

@@ -1,6 +1,5 @@
 """Continuations: what follows really follows, and nothing but the music tells it apart."""
 
-import random
 import re
 from collections import Counter, defaultdict
 from fractions import Fraction
@@ -9,7 +8,6 @@ from itertools import product
 import pytest
 
 from music_evals.datasets_builders.dataset_io import DatasetError
-from music_evals.datasets_builders.questions.question_rows import Question
 from music_evals.datasets_builders.ziqi import continuation
 from music_evals.datasets_builders.ziqi.continuation import (
     COLLECTIONS,
@@ -20,11 +18,11 @@ from music_evals.notation.abc.tunes import parse_key, parse_meter, read_measure,
 
 
 @pytest.fixture(scope="module")
-def questions() -> list[Question]:
+def questions():
     return compose_continuations(300, 1)
 
 
-def parts(question: Question) -> tuple[dict[str, str], list[str], list[list[str]]]:
+def parts(question):
     """Header, measures of the opening with its pickup, and measures of the options, the right one
     first.
     """
@@ -42,7 +40,7 @@ def parts(question: Question) -> tuple[dict[str, str], list[str], list[list[str]
     )
 
 
-def test_measures_are_whole_and_equally_many(questions: list[Question]) -> None:
+def test_measures_are_whole_and_equally_many(questions):
     lengths = Counter()
     for question in questions:
         assert re.fullmatch(r"continuation-[a-z0-9-]+-[468]", question.name)
@@ -71,7 +69,7 @@ def test_measures_are_whole_and_equally_many(questions: list[Question]) -> None:
     assert set(lengths) == {4, 6, 8}
 
 
-def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
+def test_right_option_follows_in_the_file(questions):
     """music21's tokens of the file, which share no code with our reader, begin with the opening and
     the right option.
 
@@ -126,8 +124,8 @@ def test_right_option_follows_in_the_file(questions: list[Question]) -> None:
 
 
 def test_distractors_are_of_other_tunes_alike_in_metre_unit_and_key(
-    questions: list[Question],
-) -> None:
+    questions,
+):
     known = defaultdict(list)
     by_name = {}
     for part in continuation._cuts():
@@ -152,7 +150,7 @@ def test_distractors_are_of_other_tunes_alike_in_metre_unit_and_key(
         ), question.name
 
 
-def test_neither_repeats_nor_lengths_tell(questions: list[Question]) -> None:
+def test_neither_repeats_nor_lengths_tell(questions):
     score = {max: 0.0, min: 0.0}
     for question in questions:
         _, opening, options = parts(question)
@@ -169,15 +167,13 @@ def test_neither_repeats_nor_lengths_tell(questions: list[Question]) -> None:
 
 @pytest.mark.slow
 def test_only_continuations_whose_distractors_are_shorter_are_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     continuation.refuse_guessable_continuations.__wrapped__()
     drawn, cuts = continuation._distractors, continuation._cuts()[::3]
     monkeypatch.setattr(continuation, "_cuts", lambda: cuts)
 
-    def shorter(
-        cut: continuation._Cut, pool: list[continuation._Cut], rng: random.Random
-    ) -> object:
+    def shorter(cut, pool, rng):
         longest = len("".join(cut.continuation)) - 1
         return drawn(cut, [one for one in pool if len("".join(one.continuation)) <= longest], rng)
 
@@ -186,7 +182,7 @@ def test_only_continuations_whose_distractors_are_shorter_are_refused(
         continuation.refuse_guessable_continuations.__wrapped__()
 
 
-def test_questions_are_distinct_and_fewer_are_the_first_of_more(questions: list[Question]) -> None:
+def test_questions_are_distinct_and_fewer_are_the_first_of_more(questions):
     assert compose_continuations(20, 1) == questions[:20] != compose_continuations(20, 2)
     assert compose_continuations(0, 1) == []
     assert (
@@ -202,7 +198,7 @@ def test_questions_are_distinct_and_fewer_are_the_first_of_more(questions: list[
 @pytest.mark.parametrize(
     ("count", "message"), [(-1, "0 or more"), (301, "the tunes yield [0-9]+ questions")]
 )
-def test_counts_out_of_range(count: int, message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_out_of_range(count, message, monkeypatch):
     cuts = continuation._cuts()[:300]
     monkeypatch.setattr(continuation, "_cuts", lambda: cuts)
     with pytest.raises(ValueError, match=message):

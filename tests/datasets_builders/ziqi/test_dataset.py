@@ -1,7 +1,6 @@
 """ZIQI-Eval's rows: the published ones, whole and unchanged, and the composed bank."""
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -18,7 +17,7 @@ from music_evals.datasets_builders.ziqi.dataset import (
 )
 from music_evals.datasets_builders.ziqi.published import build_published
 from music_evals.datasets_builders.ziqi.rows import Plan, published_themes
-from tests.ziqi_source import Fields, write_source
+from tests.ziqi_source import write_source
 
 PUBLISHED = Path(__file__).parents[4] / "shared" / "data" / "ziqi"
 needs_published = pytest.mark.skipif(
@@ -27,7 +26,7 @@ needs_published = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def published() -> Plan:
+def published():
     return build_published(PUBLISHED)
 
 
@@ -91,7 +90,7 @@ def test_published_rows_come_back_from_parquet_without_a_changed_character(
         assert (row["answer"], row["subtheme_zh"]) == (source["answer"], source["subtheme"])
 
 
-def _frame(folder: Path, trim: bool = True) -> pd.DataFrame:
+def _frame(folder, trim=True):
     """All rows by pandas' own reader, in the builder's order."""
     parts = []
     for split in ("dev", "test"):
@@ -105,8 +104,8 @@ def _frame(folder: Path, trim: bool = True) -> pd.DataFrame:
     return whole.map(str.strip) if trim else whole
 
 
-def test_duplicates_are_marked_with_the_first_row(tmp_path: Path) -> None:
-    def edit(split: str, theme: str, rows: list[Fields]) -> None:
+def test_duplicates_are_marked_with_the_first_row(tmp_path):
+    def edit(split, theme, rows):
         if theme == "popular_music" and split == "test":
             rows[3][1:6] = rows[1][1:6]  # another answer
             rows[4][1:6] = [f"{field} " for field in rows[1][1:6]]
@@ -149,10 +148,8 @@ def test_duplicates_are_marked_with_the_first_row(tmp_path: Path) -> None:
         (lambda row: [*row[:0], "0", *row[1:]], "the id 0 is there already"),
     ],
 )
-def test_a_malformed_row_stops_the_build_and_is_named(
-    tmp_path: Path, change: Callable[[Fields], Fields], said: str
-) -> None:
-    def edit(split: str, theme: str, rows: list[Fields]) -> None:
+def test_a_malformed_row_stops_the_build_and_is_named(tmp_path, change, said):
+    def edit(split, theme, rows):
         if (split, theme) == ("test", "popular_music"):
             rows[3] = change(rows[3])
 
@@ -169,11 +166,11 @@ def test_a_malformed_row_stops_the_build_and_is_named(
     )
 
 
-def count(plan: Plan) -> int:
+def count(plan):
     return sum(len(rows) for splits in plan.rows.values() for rows in splits.values())
 
 
-def test_a_folder_above_and_a_missing_file(tmp_path: Path) -> None:
+def test_a_folder_above_and_a_missing_file(tmp_path):
     source = write_source(tmp_path / "ZIQI-Eval")
     assert count(build_published(tmp_path)) == 11 * (4 + 5)  # the folder above will do
     (source / "test" / "music_generation.csv").unlink()
@@ -183,7 +180,7 @@ def test_a_folder_above_and_a_missing_file(tmp_path: Path) -> None:
         build_published(source)
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read(tmp_path):
     source = write_source(tmp_path)
     path = source / "dev" / "female_music.csv"
     sound = path.read_bytes()
@@ -200,7 +197,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert count(build_published(source)) == 11 * (4 + 5)
 
 
-def test_composed_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_composed_questions(tmp_path, monkeypatch):
     checked = []  # tests of the composers look at whether questions can be guessed
     for module, name in (
         (compose, "refuse_guessable_theory"),

@@ -10,7 +10,7 @@ from music_evals.notation.abc.from_lilypond import lilypond_to_abc
 from music_evals.notation.abc.tunes import parse_key, read_measure, tokens, total_duration
 
 
-def staff(*lines: str) -> str:
+def staff(*lines):
     return "\\new Staff {\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
 
 
@@ -32,11 +32,11 @@ BEGIN = '\\clef "treble" \\key d \\major \\time 3/4'
         ("zq4 d'4 d'2", "@zq2 D2 D4"),
     ],
 )
-def test_measures_by_hand(measure: str, abc: str) -> None:
+def test_measures_by_hand(measure, abc):
     assert lilypond_to_abc(staff(f"{BEGIN} d'2. |", measure)).splitlines()[-1] == abc
 
 
-def test_headers_voices_and_masks() -> None:
+def test_headers_voices_and_masks():
     voices = '{\n\\clef "bass" \\key c \\major cis4 |\n}\n\\\\\n{\nc,4 |\n}\n>>\n'
     several = f"<<\n{staff(f'{BEGIN} d4 |')}\\new Staff <<\n{voices}>>\n"
     assert lilypond_to_abc(several, ["Q:1/4=90"]).splitlines() == [
@@ -63,7 +63,7 @@ def test_headers_voices_and_masks() -> None:
 
 
 @pytest.mark.parametrize("mode", ["majeur", "mayor", "minur", "dorien", "nonsense", "tonic"])
-def test_what_is_wrong_in_lilypond_is_wrong_in_abc(mode: str) -> None:
+def test_what_is_wrong_in_lilypond_is_wrong_in_abc(mode):
     key = (
         lilypond_to_abc(staff(f"\\key g \\{mode} \\time 3/4 fis'2. |"))
         .splitlines()[3]
@@ -75,7 +75,7 @@ def test_what_is_wrong_in_lilypond_is_wrong_in_abc(mode: str) -> None:
         list(tokens(lilypond_to_abc("xj4 d'2 |").splitlines()[-1]))
 
 
-def test_a_second_reader_finds_the_notes() -> None:
+def test_a_second_reader_finds_the_notes():
     line = (
         lilypond_to_abc("fis'4 \\tuplet 3/2 { f'8 g'8 aes'8 } <c c''>2~ |")
         .splitlines()[-1]

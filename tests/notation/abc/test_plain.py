@@ -1,7 +1,6 @@
 import json
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -39,14 +38,14 @@ PRINTED = {
 }
 
 
-def read_notes(abc: str, folder: Path) -> list[tuple[int, float, float]]:
+def read_notes(abc, folder):
     """MIDI pitch, onset and end of the notes, with tied notes as one, without grace notes."""
     path = folder / "tune.abc"
     path.write_text(abc)
-    score: Any = read_score(path)
-    notes: list[tuple[int, float, float]] = []
+    score = read_score(path)
+    notes = []
     for part in score.parts:
-        tied: dict[int, float] = {}  # pitch → onset of notes with a tie
+        tied = {}  # pitch → onset of notes with a tie
         for element in part.recurse().notes:
             if "Harmony" in element.classes or element.duration.isGrace:
                 continue
@@ -62,7 +61,7 @@ def read_notes(abc: str, folder: Path) -> list[tuple[int, float, float]]:
     return sorted(notes)
 
 
-def assert_same(notes: list[tuple[int, float, float]], expected: list[Any]) -> None:
+def assert_same(notes, expected):
     """The onsets of notes of a chord may differ by a 24th, as abc2midi plays them."""
     ends = sorted((pitch, onset, onset + length) for onset, pitch, length in expected)
     assert [pitch for pitch, _, _ in notes] == [pitch for pitch, _, _ in ends]
@@ -73,20 +72,20 @@ def assert_same(notes: list[tuple[int, float, float]], expected: list[Any]) -> N
 
 
 @pytest.mark.parametrize("name", CASES["notes"])
-def test_notes_as_the_standard_says(name: str, tmp_path: Path) -> None:
+def test_notes_as_the_standard_says(name, tmp_path):
     music, notes = CASES["notes"][name]
     assert_same(read_notes(f"X:1\nT:t\n{music}\n", tmp_path), notes)
 
 
 @pytest.mark.parametrize("name", CASES["refused"])
-def test_what_cannot_be_read_is_refused_by_name(name: str, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_refused_by_name(name, tmp_path):
     music, message = CASES["refused"][name]
     with pytest.raises(ScoreError, match=message):
         read_notes(f"X:1\nT:t\n{music}\n", tmp_path)
 
 
 @pytest.mark.skipif(not FOREIGN.exists(), reason=f"no copy of the cases in {FOREIGN}")
-def test_notes_as_abc2midi_plays_them(tmp_path: Path) -> None:
+def test_notes_as_abc2midi_plays_them(tmp_path):
     refused = set()
     for case in json.loads(FOREIGN.read_text()):
         try:

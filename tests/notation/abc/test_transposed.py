@@ -24,7 +24,7 @@ HEADER = "X:1\nT:In B, a title\nM:4/4\nL:1/8\nK:Gm % b\n"
 TUNE = HEADER + '"Gm7/D"G2 ^F>G {a}A=B (3c_d^^c B,-B | [DB^f\']4 !trill!z2 "^slow"_E2 |]'
 
 
-def heard(abc: str) -> list[tuple[float, int]]:
+def heard(abc):
     notes = converter.parseData(abc, format="abc").flatten().notes
     return [
         (float(note.offset), pitch.midi)
@@ -36,8 +36,8 @@ def heard(abc: str) -> list[tuple[float, int]]:
 
 @pytest.mark.parametrize("direction", get_args(Direction))
 def test_all_notes_sound_a_major_second_away_and_the_rest_is_as_it_was(
-    direction: Direction,
-) -> None:
+    direction,
+):
     moved, notes = transpose_abc(TUNE, direction), heard(TUNE)
     assert heard(moved) == [(onset, pitch + 2 * direction) for onset, pitch in notes]
     assert len(notes) == 15
@@ -46,7 +46,7 @@ def test_all_notes_sound_a_major_second_away_and_the_rest_is_as_it_was(
         assert words in moved
 
 
-def test_scores_of_several_voices_move_too() -> None:
+def test_scores_of_several_voices_move_too():
     abc = score_to_abc(parse_musicxml(STUDY))
     direction = direction_of(abc)
     moved = transpose_abc(abc, direction)
@@ -72,7 +72,7 @@ def test_any_text_is_moved_and_moved_back_or_refused(text: str, direction: Direc
         assert re.sub("[,']", "", back).lower() == re.sub("[,']", "", text).lower()
 
 
-def test_the_direction_has_fewer_accidentals() -> None:
+def test_the_direction_has_fewer_accidentals():
     keys = {"C": 1, "Gm": 1, "G": 1, "D": -1, "F#m": -1, "E clef=bass": -1}
     assert {key: direction_of(f"X:1\nK:{key}\nC") for key in keys} == keys
     with pytest.raises(ValueError, match="treble"):
@@ -88,7 +88,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize(("abc", "message"), ERRORS.items())
-def test_what_cannot_be_moved_is_an_error(abc: str, message: str) -> None:
+def test_what_cannot_be_moved_is_an_error(abc, message):
     with pytest.raises(ValueError, match=message):
         transpose_abc(abc, 1)
 
@@ -103,11 +103,11 @@ def test_what_cannot_be_moved_is_an_error(abc: str, message: str) -> None:
         ("E-flat", "F", "D♭"),
     ],
 )
-def test_names_move(text: str, up: str, down: str) -> None:
+def test_names_move(text, up, down):
     assert (transpose_names(text, 1), transpose_names(text, -1)) == (up, down)
 
 
-def test_a_sentence_keeps_its_words() -> None:
+def test_a_sentence_keeps_its_words():
     text = "In measure 3, is A a part of the A minor triad, or F♯4 a chord of G?"
     assert (
         transpose_signed(text, 1)

@@ -29,24 +29,24 @@ COMMON = (4, 4)
 ALPHABET = "ABGceg^_=,'0123456789/|:[](){}<>-.~uvTzxyZ \"!%\\\n&+*KMLXwé"
 
 
-def duration(text: str, meter: tuple[int, int] = COMMON) -> Fraction:
+def duration(text, meter=COMMON):
     return total_duration(read_measure(text, EIGHTH, meter))
 
 
-def plain(text: str) -> str:
+def plain(text):
     return spell(read_measure(text, EIGHTH, COMMON), COMMON)
 
 
 @pytest.mark.parametrize(("text", "eighths"), CASES["test_durations"])
-def test_durations(text: str, eighths: list[float | str]) -> None:
+def test_durations(text, eighths):
     durations = [Fraction(length) / 8 for length in eighths]
     assert [event.duration for event in read_measure(text, EIGHTH, COMMON)] == durations
     assert duration(text) == sum(durations)
     assert duration("(5ABcde", (6, 8)) == Fraction(3, 8)  # of three in compound metre
 
 
-def test_pitches_follow_signature_and_accidentals_of_the_measure() -> None:
-    def pitches(text: str, sharps: int) -> list[int]:
+def test_pitches_follow_signature_and_accidentals_of_the_measure():
+    def pitches(text, sharps):
         return [event.pitches[0] for event in read_measure(text, EIGHTH, COMMON, sharps)]
 
     assert pitches("C D E F G A B c c' C,", 0) == [60, 62, 64, 65, 67, 69, 71, 72, 84, 48]
@@ -57,13 +57,13 @@ def test_pitches_follow_signature_and_accidentals_of_the_measure() -> None:
 
 
 @pytest.mark.parametrize(("body", "texts", "bars"), CASES["test_bar_lines"])
-def test_bar_lines(body: str, texts: list[str], bars: list[str]) -> None:
+def test_bar_lines(body, texts, bars):
     measures = list(split_measures(body))
     assert [measure.text for measure in measures] == texts
     assert [measure.bar for measure in measures] == bars
 
 
-def test_endings_and_fields_stay_with_their_measure() -> None:
+def test_endings_and_fields_stay_with_their_measure():
     measures = list(split_measures("A |1 B :|2,3 c |\nK:D\nd | [M:3/4]e [L:1/4] f | g"))
     assert [measure.ending for measure in measures] == ["", "1", "2,3", "", "", ""]
     assert [measure.fields for measure in measures[3:]] == [
@@ -74,7 +74,7 @@ def test_endings_and_fields_stay_with_their_measure() -> None:
     assert measures[0] == Measure("A", "|")
 
 
-def test_tunes_of_a_file() -> None:
+def test_tunes_of_a_file():
     text = (
         "% a book\nC:nobody\n\nX:1\nT:First % of all\nT:Second title\nM:6/8\nK:G\nGAB |\\\nc3 |]\n%"
         " end\n\nfree text | A\n\nX:2\r\nM:C|\r\nK:Am\r\nA4 |\r\nX:3\nT:no key\n\nX:4\nK:D\nw:la "
@@ -89,17 +89,17 @@ def test_tunes_of_a_file() -> None:
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES["test_plain_spelling"])
-def test_plain_spelling(text: str, expected: str) -> None:
+def test_plain_spelling(text, expected):
     assert plain(text) == plain(expected) == expected
 
 
 @pytest.mark.parametrize(("text", "message"), CASES["test_errors_say_what_is_wrong"])
-def test_errors_say_what_is_wrong(text: str, message: str) -> None:
+def test_errors_say_what_is_wrong(text, message):
     with pytest.raises(ValueError, match=message):
         read_measure(text, EIGHTH, COMMON)
 
 
-def test_header_values() -> None:
+def test_header_values():
     assert [parse_meter(value) for value in ("C", "C|", "9/8", "2 / 4")] == [
         (4, 4),
         (2, 2),
@@ -165,7 +165,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         "A",
     ],
 )
-def test_time_is_linear(part: str) -> None:
+def test_time_is_linear(part):
     tunes = split_tunes(f"X:1\nK:C\n{part * (20_000 // len(part))}")
     assert len(tunes) == 1
     for tune in tunes:
@@ -174,7 +174,7 @@ def test_time_is_linear(part: str) -> None:
                 read_measure(measure.text, EIGHTH, COMMON)
 
 
-def test_text_beyond_the_limit_is_refused() -> None:
+def test_text_beyond_the_limit_is_refused():
     for reader in (split_tunes, lambda text: list(split_measures(text))):
         with pytest.raises(ValueError, match="too long"):
             reader("A" * 1_000_001)

@@ -20,13 +20,13 @@ from music_evals.notation.scores.renderings import render
         ("2/4 trip{c8 d e} f4", ["(3:2:3C/D/E/ F |] %1"]),
     ],
 )
-def test_measures_by_hand(tune: str, lines: list[str]) -> None:
+def test_measures_by_hand(tune, lines):
     abc = score_to_abc(prepare_score(converter.parse(tune, format="tinyNotation")))
     measures = [line.replace(" ", "") for line in abc.splitlines() if " %" in line]
     assert measures == [line.replace(" ", "") for line in lines]
 
 
-def test_a_study_by_hand() -> None:
+def test_a_study_by_hand():
     """Five measures with what a line of a score can hold."""
     score = read_score(Path(__file__).with_name("study.musicxml"))
     score.parts[0].measure(1).insert(0, tempo.MetronomeMark("Allegro", 120))
@@ -46,7 +46,7 @@ SAMPLE = {
 
 
 @pytest.mark.parametrize(("name", "checksum"), SAMPLE.items())
-def test_corpus_is_read_back(name: str, checksum: str) -> None:
+def test_corpus_is_read_back(name, checksum):
     score = prepare_score(read_corpus(name))
     assert sha256(score_to_abc(score).encode()).hexdigest()[:8] == checksum
     (rendered,) = render([score_to_musicxml(score)], "abc")

@@ -7,10 +7,8 @@ import os
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import soundfile
 
@@ -24,11 +22,11 @@ from music_evals.notation.midi.files import write_midi
 from music_evals.notation.midi.performance import Note, Performance
 
 
-def note_midi(pitch: int = 60, velocity: int = 80, ticks: int = 960, onset: int = 0) -> bytes:
+def note_midi(pitch=60, velocity=80, ticks=960, onset=0):
     return write_midi(Performance((Note(onset, pitch, ticks, velocity),), 120, (4, 4), None))
 
 
-def samples_of(wav: bytes) -> npt.NDArray[np.float64]:
+def samples_of(wav):
     samples, _ = soundfile.read(io.BytesIO(wav))
     return samples
 
@@ -38,7 +36,7 @@ STIMULI = [(write_midi(compose_drum_loop(8, random.Random(3)).performance), 8.0)
 
 
 @pytest.mark.parametrize(("midi", "seconds"), STIMULI)
-def test_level_and_length(midi: bytes, seconds: float) -> None:
+def test_level_and_length(midi, seconds):
     wav = render_wav(midi, seconds=seconds)
     info = soundfile.info(io.BytesIO(wav))
     assert (info.samplerate, info.channels, info.subtype) == (44_100, 1, "PCM_16")
@@ -50,7 +48,7 @@ def test_level_and_length(midi: bytes, seconds: float) -> None:
     assert np.abs(samples).max() <= 0.9301
 
 
-def fundamental(samples: npt.NDArray[np.float64]) -> float:
+def fundamental(samples):
     """MIDI pitch, by the distance at which the sound is most like itself."""
     spectrum = np.abs(np.fft.rfft(samples, 2 * len(samples))) ** 2
     likeness = np.fft.irfft(spectrum)[:632] / (len(samples) - np.arange(632))
@@ -62,7 +60,7 @@ def fundamental(samples: npt.NDArray[np.float64]) -> float:
     return float(69 + 12 * np.log2(44_100 / lag / 440))
 
 
-def test_notes_sound_at_their_pitch_and_time() -> None:
+def test_notes_sound_at_their_pitch_and_time():
     for instrument in INSTRUMENTS:
         melody = compose_pair(foil=None, instrument=instrument, rng=random.Random(2)).first
         samples = samples_of(render_wav(write_midi(melody.performance), seconds=10.0))
@@ -75,7 +73,7 @@ def test_notes_sound_at_their_pitch_and_time() -> None:
         assert sum(a == b for a, b in zip(heard, melody.pitches, strict=True)) > 0.9 * len(heard)
 
 
-def test_louder_velocity_is_louder_and_notes_start_on_time() -> None:
+def test_louder_velocity_is_louder_and_notes_start_on_time():
     # One performance: both notes get the same gain.
     notes = (Note(0, 60, 480, 40), Note(1920, 60, 480, 80))
     samples = samples_of(render_wav(write_midi(Performance(notes, 120, (4, 4), None))))
@@ -89,7 +87,7 @@ def test_louder_velocity_is_louder_and_notes_start_on_time() -> None:
     assert np.abs(samples[44_100 : 44_100 + 2000]).max() > 0.01
 
 
-def test_cut_sound_fades_and_short_sound_is_padded() -> None:
+def test_cut_sound_fades_and_short_sound_is_padded():
     cut = samples_of(render_wav(note_midi(ticks=9600), seconds=1.0))
     assert len(cut) == 44_100
     assert abs(cut[-1]) < 1e-3
@@ -109,14 +107,14 @@ sys.stdout.buffer.write(render_wav(data, seconds=6))
 """
 
 
-def test_same_bytes_in_any_process() -> None:
+def test_same_bytes_in_any_process():
     variables = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PYTHONHASHSEED")
     environment = os.environ | dict.fromkeys(variables, "7")
     output = subprocess.check_output([sys.executable, "-c", PROGRAM], input=CHORD, env=environment)
     assert output == render_wav(CHORD, seconds=6)
 
 
-def test_bad_requests_are_rejected(tmp_path: Path) -> None:
+def test_bad_requests_are_rejected(tmp_path):
     for seconds in (0, float("nan"), 601):
         with pytest.raises(ValueError, match=f"seconds is {seconds}"):
             render_wav(note_midi(), seconds=seconds)
@@ -136,7 +134,7 @@ def test_bad_requests_are_rejected(tmp_path: Path) -> None:
             render_wav(note_midi(), soundfont=tmp_path / f"{len(content)}.sf2")
 
 
-def random_wav(subtype: str, frames: int = 4410) -> bytes:
+def random_wav(subtype, frames=4410):
     buffer = io.BytesIO()
     samples = np.random.default_rng(0).uniform(-0.5, 0.5, (frames, 2))
     soundfile.write(buffer, samples, 22_050, subtype=subtype, format="WAV")
@@ -144,7 +142,7 @@ def random_wav(subtype: str, frames: int = 4410) -> bytes:
 
 
 @pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "PCM_32", "FLOAT"])
-def test_sound_audio_passes_and_cut_audio_does_not(subtype: str) -> None:
+def test_sound_audio_passes_and_cut_audio_does_not(subtype):
     data = random_wav(subtype)
     check_clip(data)
     with pytest.raises(ValueError, match=f"it ends after {len(data) - 8} of {len(data)} bytes"):
@@ -168,6 +166,6 @@ def test_sound_audio_passes_and_cut_audio_does_not(subtype: str) -> None:
         ),
     ],
 )
-def test_unusable_audio_is_rejected_with_the_reason(data: bytes, problem: str) -> None:
+def test_unusable_audio_is_rejected_with_the_reason(data, problem):
     with pytest.raises(ValueError, match=problem):
         check_clip(data)

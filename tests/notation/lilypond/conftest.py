@@ -13,7 +13,7 @@ needs_mutopia = pytest.mark.skipif(
 )
 
 
-def _parameter(confinement: Confinement):
+def _parameter(confinement):
     reason = why_unavailable(confinement)
     return pytest.param(
         confinement, id=confinement, marks=pytest.mark.skipif(bool(reason), reason=f"{reason}")
@@ -21,7 +21,7 @@ def _parameter(confinement: Confinement):
 
 
 @pytest.fixture(params=[*map(_parameter, Confinement)])
-def confinement(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Confinement:
+def confinement(request, monkeypatch):
     """Run a test in each sandbox that works here."""
     monkeypatch.setattr(runner, "available_confinement", lambda: request.param)
     return request.param

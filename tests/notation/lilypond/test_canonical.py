@@ -21,7 +21,7 @@ SOURCES = [case["source"] for case in CASES["written"]]
 
 
 @pytest.fixture(scope="module")
-def readings() -> dict[str, Structure]:
+def readings():
     """LilyPond's readings of all texts, made together; those of the canonical forms are by form."""
     texts = [*SOURCES, *(case["source"] for case in CASES["refused"])]
     read = dict(zip(texts, read_structures(texts, together=True), strict=True))
@@ -34,9 +34,7 @@ def readings() -> dict[str, Structure]:
 
 
 @pytest.mark.parametrize("case", CASES["written"], ids=lambda case: case["what"])
-def test_what_is_written_and_that_it_is_the_same_music(
-    case: dict[str, str], readings: dict[str, Structure]
-) -> None:
+def test_what_is_written_and_that_it_is_the_same_music(case, readings):
     structure = readings[case["source"]]
     text = write_score(structure)
     assert text.split() == case["form"].split()
@@ -48,12 +46,12 @@ def test_what_is_written_and_that_it_is_the_same_music(
 
 
 @pytest.mark.parametrize("case", CASES["refused"], ids=lambda case: case["message"])
-def test_what_cannot_be_written(case: dict[str, str], readings: dict[str, Structure]) -> None:
+def test_what_cannot_be_written(case, readings):
     with pytest.raises(ValueError, match=case["message"]):
         write_score(readings[case["source"]])
 
 
-def test_other_music_is_not_the_same(readings: dict[str, Structure]) -> None:
+def test_other_music_is_not_the_same(readings):
     tie, tuplet = (readings[SOURCES[number]] for number in (0, 1))
     assert not same_music(tie, tuplet)
     # By hand: the tied notes sound as one, of one and a half measures.

@@ -4,7 +4,6 @@ and the cache.
 
 import io
 import tomllib
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import cycle, islice
 from multiprocessing import get_context
@@ -38,16 +37,16 @@ SHARED = tomllib.loads(Path(__file__).with_name("shared.toml").read_text(encodin
 SEVERAL = tomllib.loads(Path(__file__).with_name("several.toml").read_text(encoding="utf-8"))
 
 
-def pitches(midi: bytes) -> list[int]:
+def pitches(midi):
     messages = mido.MidiFile(file=io.BytesIO(midi))
     return [message.note for message in messages if message.type == "note_on" and message.velocity]
 
 
-def notes_of(compiled: Compiled) -> list[list[int]]:
+def notes_of(compiled):
     return [pitches(midi) for midi in compiled.midi]
 
 
-def test_a_scale_with_and_without_a_midi_block() -> None:
+def test_a_scale_with_and_without_a_midi_block():
     compiled = compile_text(SCALE)
     assert compiled == Compiled(0, None, "", compiled.midi)
     # c without a mark is the C below middle C, MIDI's 48.
@@ -60,7 +59,7 @@ def test_a_scale_with_and_without_a_midi_block() -> None:
     assert own == Compiled(0, None, "", (), {"seen.txt": b"\n"})
 
 
-def test_messages_name_the_text_alone() -> None:
+def test_messages_name_the_text_alone():
     compiled = compile_text('\\version "2.24.3"\n\\score {\n  { c4 d e cause }\n  \\midi { }\n}\n')
     assert compiled.messages.startswith("score.ly:3:12: error: ")
     assert (compiled.problem or "").startswith("exit status 1: score.ly:3:12: error: ")
@@ -70,7 +69,7 @@ def test_messages_name_the_text_alone() -> None:
     assert str(Path(compiler.__file__).parents[3]) not in missing.messages
 
 
-def test_nothing_changes_without_engraving_and_files_keep_their_order() -> None:
+def test_nothing_changes_without_engraving_and_files_keep_their_order():
     many = "".join(f"\\score {{ {{ {note} }} \\midi {{ }} }}" for note in "cdefgabcdefgab")
     texts = [f'\\version "2.24.3" {text}' for text in (*SEVERAL.values(), many)]
     quick, engraved = (
@@ -85,10 +84,10 @@ def test_nothing_changes_without_engraving_and_files_keep_their_order() -> None:
     assert notes["many"] == [[48], [50], [52], [53], [55], [57], [59]] * 2
 
 
-def test_many_texts_keep_their_order_and_are_taken_as_needed() -> None:
+def test_many_texts_keep_their_order_and_are_taken_as_needed():
     taken = []
 
-    def texts() -> Iterator[str]:
+    def texts():
         for note in cycle("cdefgab"):
             taken.append(note)
             yield f'\\version "2.24.3" \\score {{ {{ {note} }} \\midi {{ }} }}'
@@ -99,7 +98,7 @@ def test_many_texts_keep_their_order_and_are_taken_as_needed() -> None:
     assert len(taken) < 50
 
 
-def test_work_elsewhere_does_the_same() -> None:
+def test_work_elsewhere_does_the_same():
     texts = [SCALE, "{ d'4 "]
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as executor:
         before = ELSEWHERE.set(Elsewhere(executor, 1))
@@ -110,7 +109,7 @@ def test_work_elsewhere_does_the_same() -> None:
     assert results == list(compile_texts(texts))
 
 
-def test_limits_are_named_and_stopped_results_are_not_kept(tmp_path: Path) -> None:
+def test_limits_are_named_and_stopped_results_are_not_kept(tmp_path):
     assert compile_text("#(kill (getpid) SIGKILL)", cache=tmp_path).status == -9
     slow = compile_text("#(while #t #t)", cache=tmp_path, limits=Limits(seconds=1))
     assert (slow.status, slow.stopped, slow.succeeded) == (None, "time", False)
@@ -120,7 +119,7 @@ def test_limits_are_named_and_stopped_results_are_not_kept(tmp_path: Path) -> No
     assert not list(tmp_path.iterdir())
 
 
-def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache(tmp_path, monkeypatch):
     texts = [SCALE, "{ wrong", r'\version "2.24.3" #(call-with-output-file "é.txt" newline)']
     options = {"cache": tmp_path / "new", "collect": ["*.txt"]}
     first = list(compile_texts(texts, **options))
@@ -128,7 +127,7 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(entries) == 3
     assert first[2].files == {"é.txt": b"\n"}
 
-    def never(*arguments: object, **options: object) -> object:
+    def never(*arguments, **options):
         raise AssertionError("LilyPond runs")
 
     with monkeypatch.context() as patch:
@@ -157,7 +156,7 @@ def test_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted((tmp_path / "new").iterdir()) == entries
 
 
-def test_texts_that_share_a_lilypond_come_out_as_alone() -> None:
+def test_texts_that_share_a_lilypond_come_out_as_alone():
     scores, others = SHARED["scores"], [*SHARED["wrong"], *SHARED["programs"]]
     results = list(compile_texts([*scores, *others], together=True))
     assert [notes_of(run) for run in results[: len(scores)]] == list(scores.values())
@@ -170,7 +169,7 @@ def test_texts_that_share_a_lilypond_come_out_as_alone() -> None:
     assert [run.stopped for run in results] == [None, "output"]
 
 
-def test_old_texts_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_old_texts_are_kept(monkeypatch, tmp_path):
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     text = r'\version "2.12.0" { \times 2/3 { c4 d e } }'
     modern = modernise(text)
@@ -182,8 +181,8 @@ def test_old_texts_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         modernise("no version")
 
 
-def test_no_lilypond(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(name: str) -> str:
+def test_no_lilypond(monkeypatch):
+    def missing(name):
         raise compiler.PackageNotFoundError(name)
 
     compiler.lilypond_folder.cache_clear()
@@ -193,14 +192,14 @@ def test_no_lilypond(monkeypatch: pytest.MonkeyPatch) -> None:
     compiler.lilypond_folder.cache_clear()
 
 
-def test_midi_to_lilypond_and_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_midi_to_lilypond_and_back(tmp_path, monkeypatch):
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     text = midi_to_lilypond(compile_text(SCALE).midi[0])
     assert list(tmp_path.rglob("lilypond/bytecode/**/lilylib.cpython-310.pyc"))
     assert notes_of(compile_text(modernise(text))) == [[48, 50, 52, 53]]
 
 
-def test_musicxml_to_lilypond() -> None:
+def test_musicxml_to_lilypond():
     text = musicxml_to_lilypond(score_to_musicxml(converter.parse("tinyNotation: 3/4 c4 f'#4 B-4")))
     assert "\\relative" in text
     compiled = compile_text(text.replace("\\layout {}", "\\midi {}").replace("% \\midi {}", ""))

@@ -3,7 +3,6 @@
 import random
 import re
 import tomllib
-from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -27,25 +26,25 @@ from tests.notation.lilypond.conftest import MUTOPIA, needs_mutopia
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
-def tune(seed: int, notes: int = 60) -> list[str]:
+def tune(seed, notes=60):
     rng = random.Random(seed)
     return [rng.choice("cdefgab") + rng.choice(["4", "8", "2.", "16"]) for _ in range(notes)]
 
 
-def score(notes: list[str]) -> str:
+def score(notes):
     return "{ " + " ".join(notes) + " }"
 
 
 @pytest.mark.parametrize(("text", "words"), CASES["test_words"])
-def test_words(text: str, words: str) -> None:
+def test_words(text, words):
     assert " ".join(music_words(text)) == words
 
 
-def test_the_share_is_that_of_distinct_runs() -> None:
+def test_the_share_is_that_of_distinct_runs():
     pieces = {str(seed): tune(seed) for seed in range(5)}
     index = CopyIndex({name: score(notes) for name, notes in pieces.items()})
 
-    def runs(notes: list[str]) -> set[tuple[str, ...]]:
+    def runs(notes):
         return {tuple(notes[start : start + RUN]) for start in range(len(notes) - RUN + 1)}
 
     for name, cut in (("3", 10), ("1", 25), ("0", 40)):
@@ -69,12 +68,12 @@ def test_the_share_is_that_of_distinct_runs() -> None:
         ),
     ],
 )
-def test_a_copy_that_is_written_otherwise(rewrite: Callable[[str], str]) -> None:
+def test_a_copy_that_is_written_otherwise(rewrite):
     index = CopyIndex({"tune": score(tune(1)), "other": score(tune(2))})
     assert index.nearest(rewrite(score(tune(1)))) == Nearest("tune", 1.0)
 
 
-def test_short_and_uniform_texts_are_not_compared() -> None:
+def test_short_and_uniform_texts_are_not_compared():
     assert CopyIndex({}).nearest(score(tune(1))) is None
     index = CopyIndex({"tune": score(tune(1)), "silence": "{ " + "R1 " * 100 + "}", "empty": ""})
     enough = LEAST_RUNS + RUN - 1
@@ -105,7 +104,7 @@ def test_short_and_uniform_texts_are_not_compared() -> None:
         "c = ",
     ],
 )
-def test_hostile_texts_take_time_linear_in_their_length(part: str) -> None:
+def test_hostile_texts_take_time_linear_in_their_length(part):
     assert CopyIndex({"tune": score(tune(1))}).nearest("c" + part * 10_000) is None
 
 
@@ -134,18 +133,18 @@ def test_real_pieces() -> None:
     assert index.shares(elise)["minuet"] < 0.05
 
 
-def in_key(words: list[str], semitones: int) -> list[str]:
+def in_key(words, semitones):
     """Melody in another key, by the names of a keyboard."""
     names = ["c", "cis", "d", "ees", "e", "f", "fis", "g", "gis", "a", "bes", "b"]
 
-    def moved(word: str) -> str:
+    def moved(word):
         name, duration = re.fullmatch(r"([a-z]+)(.*)", word).groups()  # type: ignore[union-attr]
         return names[(names.index(name) + semitones) % 12] + duration
 
     return [moved(word) for word in words]
 
 
-def test_seven_keys_of_a_piece_are_one_piece() -> None:
+def test_seven_keys_of_a_piece_are_one_piece():
     words = tune(1, 64)
     for semitones in (1, 2, 4, 5, 7, 9, 11):
         other = in_key(words, semitones)
@@ -156,7 +155,7 @@ def test_seven_keys_of_a_piece_are_one_piece() -> None:
 
 
 @pytest.mark.parametrize("notes", [40, 64, 300])
-def test_a_piece_with_every_eighth_note_changed_is_the_same_piece(notes: int) -> None:
+def test_a_piece_with_every_eighth_note_changed_is_the_same_piece(notes):
     for seed in range(30):
         words, changed = tune(seed, notes), tune(seed, notes)
         for place in random.Random(seed).sample(range(notes), notes // 8):
@@ -165,7 +164,7 @@ def test_a_piece_with_every_eighth_note_changed_is_the_same_piece(notes: int) ->
         assert not Melody(words).is_like(Melody(tune(seed + 500, notes)))
 
 
-def test_short_pieces_are_one_if_all_notes_are() -> None:
+def test_short_pieces_are_one_if_all_notes_are():
     short = Melody([*music_words("c4 d e")])
     for text, same in (
         ("d4 e fis", True),
@@ -178,10 +177,10 @@ def test_short_pieces_are_one_if_all_notes_are() -> None:
     assert not Melody([]).is_like(short)
 
 
-def test_default_reference_pieces_are_all_distinct() -> None:
+def test_default_reference_pieces_are_all_distinct():
     """The reference pieces of the test and of other styles in the golden data."""
     folder = Path(__file__).parents[2] / "golden" / "data" / "generation"
-    texts: list[str] = []
+    texts = []
     for path in folder.glob("music21-*/*.parquet"):
         texts += pq.read_table(path)["text"].to_pylist()
     assert len(texts) == 24

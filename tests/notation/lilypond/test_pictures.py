@@ -26,20 +26,20 @@ LONG = "c'4 e' g' e' | " * 20
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
-def pixels(png: bytes | None) -> np.ndarray:
+def pixels(png):
     assert png is not None
     with Image.open(io.BytesIO(png)) as image:
         assert image.format == "PNG"
         return np.asarray(image.convert("L"))
 
 
-def staff_lines(picture: np.ndarray) -> int:
+def staff_lines(picture):
     """Count groups of rows that have ink from left to right: the lines of staves."""
     inked = (picture < 255).mean(axis=1) > 0.8
     return int((inked[1:] & ~inked[:-1]).sum())
 
 
-def png(width: int, height: int, rows: bytes) -> bytes:
+def png(width, height, rows):
     """Write a PNG of one grey byte a pixel, whose rows need not fit its size."""
     head = struct.pack(">2I5B", width, height, 8, 0, 0, 0, 0)
     chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
@@ -50,7 +50,7 @@ def png(width: int, height: int, rows: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
-def test_the_first_system_of_long_music() -> None:
+def test_the_first_system_of_long_music():
     text = HEAD + rf"\score {{ \new Staff {{ {LONG} }} \layout {{ }} \midi {{ }} }}"
     file = first_system(text)
     picture = pixels(file)
@@ -70,7 +70,7 @@ def test_the_first_system_of_long_music() -> None:
     assert first_system(text.replace("c'4 e'", "c'4 f'", 1)) != file
 
 
-def test_the_opening_is_as_many_systems_as_fit_a_page() -> None:
+def test_the_opening_is_as_many_systems_as_fit_a_page():
     short, long = (
         pixels(opening(HEAD + rf"\score {{ \new Staff {{ {LONG * times} }} }}")) for times in (1, 4)
     )
@@ -79,7 +79,7 @@ def test_the_opening_is_as_many_systems_as_fit_a_page() -> None:
     assert long.shape[0] < 1500
 
 
-def test_the_first_score_is_drawn_whether_in_a_book_or_for_midi_alone() -> None:
+def test_the_first_score_is_drawn_whether_in_a_book_or_for_midi_alone():
     two = (
         r"\score { << \new Staff { c'1 } \new Staff { e'1 } >> %s } \score { { c'1 } \layout { } }"
     )
@@ -91,12 +91,12 @@ def test_the_first_score_is_drawn_whether_in_a_book_or_for_midi_alone() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("attack", "why"), CASES["attacks"])
-def test_attacks_and_texts_without_music_give_no_picture(attack: str, why: str) -> None:
+def test_attacks_and_texts_without_music_give_no_picture(attack, why):
     with pytest.raises(PictureError, match=why):
         first_system('\\version "2.24.3"\n' + attack, limits=Limits(seconds=10))
 
 
-def test_files_are_checked_before_they_are_decoded() -> None:
+def test_files_are_checked_before_they_are_decoded():
     line = b"\0" + b"\xff" * 10 + b"\0" * 5 + b"\xff" * 5
     assert pixels(_reduce(png(20, 3, line * 3))).shape == (3 + 12, 5 + 12)
     bad = {

@@ -1,7 +1,5 @@
 """Files of LilyPond source: encodings and size."""
 
-from pathlib import Path
-
 import pytest
 
 from music_evals.notation.lilypond.source import MAX_BYTES, SourceError, decode, read_text
@@ -20,11 +18,11 @@ from music_evals.notation.lilypond.source import MAX_BYTES, SourceError, decode,
         (b"\xe9\x81", "é\x81"),  # Windows-1252 has no 0x81
     ],
 )
-def test_encodings(data: bytes, text: str) -> None:
+def test_encodings(data, text):
     assert decode(data) == text
 
 
-def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(SourceError, match=r"gone\.ly cannot be read: No such file"):
         read_text(tmp_path / "gone.ly")
     (tmp_path / "large.ly").write_bytes(b"%" * (MAX_BYTES + 1))

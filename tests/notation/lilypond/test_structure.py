@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from music_evals.notation.lilypond.structure import (
-    Structure,
     StructureError,
     read_structure,
     read_structures,
@@ -21,13 +20,13 @@ CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 TWO_STAVES = CASES["two_staves"]
 
 
-def read_all(texts: list[str]) -> list[Structure]:
+def read_all(texts):
     readings = list(read_structures(texts, together=True))
     assert not [reading for reading in readings if isinstance(reading, StructureError)]
     return readings  # type: ignore[return-value]
 
 
-def test_measures_are_numbered_as_lilypond_does_and_notes_have_their_places() -> None:
+def test_measures_are_numbered_as_lilypond_does_and_notes_have_their_places():
     read = read_structure(TWO_STAVES)
     # By hand: three written measures, two of rest, one repeated, two endings, c2 and fis4.
     assert (read.measures, read.pickup, read.scores, read.problems) == (10, True, 1, ())
@@ -57,7 +56,7 @@ def test_measures_are_numbered_as_lilypond_does_and_notes_have_their_places() ->
     ]
 
 
-def test_bar_checks_are_not_counted_and_doubtful_counts_say_so() -> None:
+def test_bar_checks_are_not_counted_and_doubtful_counts_say_so():
     names = [
         "c \\major",
         "a \\minor",
@@ -86,7 +85,7 @@ def test_bar_checks_are_not_counted_and_doubtful_counts_say_so() -> None:
     assert [key.name for key in last.keys] == full
 
 
-def test_a_text_without_music_is_an_error_that_says_why() -> None:
+def test_a_text_without_music_is_an_error_that_says_why():
     table = "score\\t1\\tlayout\\nnote\\tx"
     forged = (
         f'#(call-with-output-file "score-structure.tsv" (lambda (port) (display "{table}" port)))'

@@ -21,7 +21,6 @@ from music_evals.notation.lilypond.writing import (
     published_text,
     why_not,
 )
-from music_evals.notation.midi.descriptors import Protocol
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 CODE = "\\score {\n  { c'4 }\n  \\midi { }\n}\n"
@@ -34,11 +33,11 @@ WHOLE = [
 @pytest.mark.parametrize(
     ("reply", "code"), [*((reply, CODE) for reply in WHOLE), *CASES["corners"]]
 )
-def test_a_block_is_the_code(reply: str, code: str) -> None:
+def test_a_block_is_the_code(reply, code):
     assert extract_code(reply) == code
 
 
-def test_the_papers_reading_is_the_published_one() -> None:
+def test_the_papers_reading_is_the_published_one():
     """Fences of all kinds, nested, unclosed and missing, with prose around, against
     `tests/oracles/data`.
     """
@@ -51,8 +50,8 @@ def test_the_papers_reading_is_the_published_one() -> None:
     assert all("2.24.4" not in complete_code(text) for text in texts.values())
 
 
-def test_a_midi_file_must_hold_a_note() -> None:
-    def file(*velocities: int) -> bytes:
+def test_a_midi_file_must_hold_a_note():
+    def file(*velocities):
         track = mido.MidiTrack(
             mido.Message("note_on", note=60, velocity=one, time=9) for one in velocities
         )
@@ -69,7 +68,7 @@ def test_a_midi_file_must_hold_a_note() -> None:
 
 
 @pytest.mark.usefixtures("lilypond_runs")
-def test_the_papers_rule_takes_any_midi_file() -> None:
+def test_the_papers_rule_takes_any_midi_file():
     silent = "\\score { { r1 } \\midi { } }"
     strict, paper = compile_reply(silent), compile_reply(silent, "paper")
     assert (strict.problem, strict.midi, strict.has_notes) == (
@@ -83,7 +82,7 @@ def test_the_papers_rule_takes_any_midi_file() -> None:
     assert len(compile_reply(" ", "paper").code) == 40, "which is long enough to be embedded"
 
 
-def test_a_long_reply_is_cut() -> None:
+def test_a_long_reply_is_cut():
     assert extract_code("{" + "x" * (MAX_CHARACTERS + 5)) == "{" + "x" * (MAX_CHARACTERS - 1)
     assert len(extract_code("```\n{" + "x" * MAX_CHARACTERS + "\n```")) == MAX_CHARACTERS - 4
 
@@ -107,7 +106,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("part", [*HOSTILE, "{", "\0", "\ud800"])
-def test_hostile_replies_take_linear_time(part: str) -> None:
+def test_hostile_replies_take_linear_time(part):
     reply = "```\n{ c4 }\n" + part * (MAX_CHARACTERS // 10)
     assert "{ c4 }\n" in complete_code(extract_code(reply))
     assert "{ c4 }" in published_text(published_code(reply))
@@ -115,7 +114,7 @@ def test_hostile_replies_take_linear_time(part: str) -> None:
 
 
 @pytest.mark.parametrize(("code", "added"), CASES["added"])
-def test_missing_commands_are_added(code: str, added: str) -> None:
+def test_missing_commands_are_added(code, added):
     assert complete_code(code) == complete_code(complete_code(code)) == added + code
 
 
@@ -149,7 +148,7 @@ STATED = {
 
 
 @pytest.mark.parametrize("protocol", STATED)
-def test_later_versions_are_lowered(protocol: Protocol) -> None:
+def test_later_versions_are_lowered(protocol):
     """Under ``paper`` only the published one: the authors' LilyPond refuses those after it."""
     code = '\\language "english" \\version {} {{ c4^"2.24.4" }} % not \\version "2.24.4"'
     for stated, is_lowered in STATED[protocol].items():
@@ -173,7 +172,7 @@ def test_later_versions_are_lowered(protocol: Protocol) -> None:
         ("2.18.2", "exit status 1: "),
     ],
 )
-def test_what_a_version_has_to_do_with_a_failure_is_said(version: str, note: str) -> None:
+def test_what_a_version_has_to_do_with_a_failure_is_said(version, note):
     wrong = compile_reply(f'```lilypond\n\\version "{version}"\n{{ \\notOfToday c4 }}\n```')
     assert (wrong.problem or "").startswith(
         f"{note}score.ly:2:" if "latest" not in version else note
@@ -183,7 +182,7 @@ def test_what_a_version_has_to_do_with_a_failure_is_said(version: str, note: str
 
 
 @pytest.mark.usefixtures("lilypond_runs")
-def test_lilypond_takes_the_version_that_is_added() -> None:
+def test_lilypond_takes_the_version_that_is_added():
     published = f'\\version "2.24.4"\n{CODE}'
     refused, taken, bare = compile_texts([published, complete_code(published), complete_code(CODE)])
     assert (

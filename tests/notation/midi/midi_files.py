@@ -1,7 +1,6 @@
 """MIDI files for tests, as mido writes them, and a second parser that shares no code with it."""
 
 import io
-from collections.abc import Sequence
 
 import mido
 from symusic import Score
@@ -9,7 +8,7 @@ from symusic import Score
 from music_evals.notation.midi.files import FileNote, MidiFile
 
 
-def saved(*tracks: Sequence[mido.Message], resolution: int = 384) -> bytes:
+def saved(*tracks, resolution=384):
     """Write tracks of messages as a MIDI file of format 1."""
     written = io.BytesIO()
     mido.MidiFile(type=1, ticks_per_beat=resolution, tracks=list(map(mido.MidiTrack, tracks))).save(
@@ -18,16 +17,14 @@ def saved(*tracks: Sequence[mido.Message], resolution: int = 384) -> bytes:
     return written.getvalue()
 
 
-def midi_file(
-    *tracks: bytes, kind: int = 1, resolution: bytes = b"\0\x60", count: int | None = None
-) -> bytes:
+def midi_file(*tracks, kind=1, resolution=b"\0\x60", count=None):
     """Join tracks, as bytes, to a MIDI file with a header of `count` tracks."""
     chunks = b"".join(b"MTrk" + len(track).to_bytes(4, "big") + track for track in tracks)
     number = len(tracks) if count is None else count
     return b"MThd\0\0\0\6" + bytes([0, kind]) + number.to_bytes(2, "big") + resolution + chunks
 
 
-def read_notes(data: bytes) -> MidiFile:
+def read_notes(data):
     """Read the notes of a MIDI file with symusic."""
     score = Score.from_midi(data)
     notes = sorted(

@@ -4,9 +4,7 @@ can be told.
 
 import io
 import math
-from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
 import mido
 import pytest
@@ -23,15 +21,15 @@ METRE_4_4 = (0, 4, 4)
 
 
 def piece(
-    notes: Iterable[tuple[int, int, int]],
-    *metres: tuple[int, int, int],
-    channel: int = 0,
-    resolution: int = QUARTER,
-) -> bytes:
+    notes,
+    *metres,
+    channel=0,
+    resolution=QUARTER,
+):
     """Write onset, duration and pitch of notes, and tick, numerator and denominator of metres, as
     MIDI.
     """
-    events: list[tuple[int, int, Any]] = [
+    events = [
         (tick, 0, mido.MetaMessage("time_signature", numerator=numerator, denominator=denominator))
         for tick, numerator, denominator in metres
     ]
@@ -53,7 +51,7 @@ def piece(
     return saved(track, resolution=resolution)
 
 
-def quarters(*notes: tuple[float, float, int]) -> list[tuple[int, int, int]]:
+def quarters(*notes):
     return [
         (round(onset * QUARTER), round(duration * QUARTER), pitch)
         for onset, duration, pitch in notes
@@ -64,7 +62,7 @@ def quarters(*notes: tuple[float, float, int]) -> list[tuple[int, int, int]]:
 TWO_MEASURES = quarters((0, 2, 60), (0, 2, 64), (0, 2, 67), (2, 2, 60), (4, 4, 71), (4, 4, 66))
 
 
-def test_values_by_hand() -> None:
+def test_values_by_hand():
     midi = piece(TWO_MEASURES, METRE_4_4)
     strict, paper = describe(midi, "strict"), describe(midi, "paper")
     # Three pitches sound for two of eight quarters. All six notes are in G major.
@@ -80,7 +78,7 @@ def test_values_by_hand() -> None:
     assert paper.values["groove_consistency"] == 1 - 5 / (8 * 384)
 
 
-def test_stretches_of_one_metre_are_compared_within_themselves() -> None:
+def test_stretches_of_one_metre_are_compared_within_themselves():
     first = quarters((0, 2, 60), (2, 2, 60), (4, 4, 60))  # 4/4: {0, 48} and {0}
     second = quarters(
         (8, 3, 60), (11, 1, 60), (12, 2, 60)
@@ -98,7 +96,7 @@ def test_stretches_of_one_metre_are_compared_within_themselves() -> None:
     assert describe(short).values["groove_consistency"] == 1 - 1 / 72
 
 
-def test_no_note_is_shorter_than_a_step() -> None:
+def test_no_note_is_shorter_than_a_step():
     chord = piece([(0, 0, pitch) for pitch in (60, 64, 67)])
     strict, paper = describe(chord), describe(chord, "paper")
     assert strict.values["polyphony_rate"] == 1  # a step long, and there is no other
@@ -106,7 +104,7 @@ def test_no_note_is_shorter_than_a_step() -> None:
     assert paper.reasons["polyphony_rate"] == "the notes have no length"
 
 
-def test_what_is_undefined_says_why() -> None:
+def test_what_is_undefined_says_why():
     nothing = describe(piece([], METRE_4_4))
     assert nothing.values == dict.fromkeys(DESCRIPTORS)
     assert nothing.reasons == dict.fromkeys(DESCRIPTORS, "the MIDI file has no notes")
@@ -128,7 +126,7 @@ def test_what_is_undefined_says_why() -> None:
 
 
 @pytest.mark.parametrize("metre", [b"\0\2", b"\4\xff", b"\1\7"], ids=["0/4", "4/2**255", "1/128"])
-def test_a_metre_that_no_steps_fit_has_no_groove(metre: bytes) -> None:
+def test_a_metre_that_no_steps_fit_has_no_groove(metre):
     midi = piece(TWO_MEASURES, METRE_4_4).replace(b"\xff\x58\4\4\2", b"\xff\x58\4" + metre)
     described = describe(midi)
     assert described.values["groove_consistency"] is None
@@ -136,19 +134,19 @@ def test_a_metre_that_no_steps_fit_has_no_groove(metre: bytes) -> None:
     assert describe(midi, "paper") == describe(piece(TWO_MEASURES, METRE_4_4), "paper")
 
 
-def test_no_midi_and_no_protocol_are_refused() -> None:
+def test_no_midi_and_no_protocol_are_refused():
     with pytest.raises(DescriptorError, match="MIDI file"):
         describe(b"")
     with pytest.raises(ValueError, match="'loose' is unknown; accepted are strict, paper"):
         describe(piece(TWO_MEASURES), "loose")  # type: ignore[arg-type]
 
 
-def check_against_muspy(midi: bytes) -> None:
+def check_against_muspy(midi):
     """Compare both protocols with MusPy's functions, the strict one on notes that are moved
     here.
     """
 
-    def expected(measure: int) -> dict[str, float | None]:
+    def expected(measure):
         values = (
             muspy.polyphony_rate(music),
             muspy.groove_consistency(music, measure),
@@ -174,7 +172,7 @@ def check_against_muspy(midi: bytes) -> None:
     assert strict == moved
 
 
-def on_grid(ticks: int, resolution: int) -> int:
+def on_grid(ticks, resolution):
     return math.floor(Fraction(ticks * STEPS, resolution) + Fraction(1, 2))
 
 

@@ -75,8 +75,8 @@ def test_all_readers_give_back_what_was_written_in_any_order(
         assert kinds == sorted(kinds)  # note_off before note_on
 
 
-def test_file_holds_no_names_and_no_key_unless_given() -> None:
-    def types(key: str | None) -> list[str]:
+def test_file_holds_no_names_and_no_key_unless_given():
+    def types(key):
         data = write_midi(Performance((Note(0, 60, 480, 80),), 120, (4, 4), key, length=1920))
         assert midi_to_text(data).endswith("tick=1920 beat=4 end_of_track")
         return [
@@ -90,7 +90,7 @@ def test_file_holds_no_names_and_no_key_unless_given() -> None:
     assert sorted(types("Eb")) == sorted([*plain, "key_signature"])
 
 
-def test_text_of_a_foreign_file() -> None:
+def test_text_of_a_foreign_file():
     """Two tracks at another resolution, with names, controllers and ends written as starts of
     velocity 0.
     """
@@ -122,7 +122,7 @@ def test_text_of_a_foreign_file() -> None:
     ]
 
 
-def test_text_of_a_note_without_length_keeps_its_end_after_its_start() -> None:
+def test_text_of_a_note_without_length_keeps_its_end_after_its_start():
     text = midi_to_text(
         saved([mido.Message("note_on", note=60, velocity=9), mido.Message("note_off", note=60)])
     )
@@ -133,7 +133,7 @@ def test_text_of_a_note_without_length_keeps_its_end_after_its_start() -> None:
     ]
 
 
-def test_text_of_notes_of_one_pitch_that_overlap_and_of_ends_without_a_note() -> None:
+def test_text_of_notes_of_one_pitch_that_overlap_and_of_ends_without_a_note():
     on = mido.Message("note_on", note=60, velocity=9)
     off = mido.Message("note_off", note=60, time=96)
     data = saved([off, on, on.copy(time=96, velocity=8), off, off, off, on.copy(note=61)])
@@ -159,12 +159,12 @@ _ON = "tick=0 beat=0 note_on channel=0 note=60 velocity=80"
         ),
     ],
 )
-def test_bad_text_is_rejected_with_the_line(text: str, problem: str) -> None:
+def test_bad_text_is_rejected_with_the_line(text, problem):
     with pytest.raises(ValueError, match=problem):
         parse_midi_text(text)
 
 
-def test_no_midi_is_rejected() -> None:
+def test_no_midi_is_rejected():
     for data in (b"", b"MThd", b"RIFF" * 20, b"MThd\0\0\0\6\0\0\0\1\1\xe0MTrk\0\0\0\x10\0\x90"):
         with pytest.raises(ValueError, match="no MIDI file"):
             midi_to_text(data)
@@ -183,11 +183,11 @@ def test_no_midi_is_rejected() -> None:
         ({"length": 479}, "length 479.*480"),
     ],
 )
-def test_what_midi_cannot_hold_is_rejected(change: dict, problem: str) -> None:
+def test_what_midi_cannot_hold_is_rejected(change, problem):
     values = {"notes": (Note(0, 60, 480, 80),), "tempo": 120, "meter": (4, 4), "key": None} | change
     with pytest.raises(ValueError, match=problem):
         write_midi(Performance(**values))
 
 
-def test_keys_are_those_of_mido() -> None:
+def test_keys_are_those_of_mido():
     assert len({mido.MetaMessage("key_signature", key=key).key for key in KEYS}) == len(KEYS) == 30

@@ -22,7 +22,7 @@ GOOD = write_midi(
 )
 
 
-def check_against_muspy(midi: bytes) -> None:
+def check_against_muspy(midi):
     read = read_note_arrays(midi)
     music = muspy.from_mido(mido.MidiFile(file=io.BytesIO(midi)))
     columns = (read.onset, read.end, read.pitch, read.velocity, read.drum)
@@ -40,9 +40,7 @@ def check_against_muspy(midi: bytes) -> None:
     ] == signatures
 
 
-def events(
-    kind: str, cls: type = mido.Message, **values: st.SearchStrategy[Any]
-) -> st.SearchStrategy[Any]:
+def events(kind, cls=mido.Message, **values):
     return st.builds(cls, st.just(kind), time=st.sampled_from([0, 0, 1, 96, 384]), **values)
 
 
@@ -94,7 +92,7 @@ def test_any_events_are_read_as_muspy_reads_them(tracks: list[list[Any]], resolu
         (b"\0" * (MAX_BYTES + 1), "1,000,001 bytes; accepted are up to 1,000,000"),
     ],
 )
-def test_what_is_refused(midi: bytes, message: str) -> None:
+def test_what_is_refused(midi, message):
     with pytest.raises(MidiError, match=message):
         read_note_arrays(midi)
 

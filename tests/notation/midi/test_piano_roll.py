@@ -23,7 +23,7 @@ BLUE, ORANGE, MEASURE, OCTAVE, WHITE = (
 )
 
 
-def pixels(midi: bytes) -> np.ndarray:
+def pixels(midi):
     picture = piano_roll(midi)
     assert picture is not None
     with Image.open(io.BytesIO(picture)) as image:
@@ -31,14 +31,14 @@ def pixels(midi: bytes) -> np.ndarray:
         return np.asarray(image.convert("RGB"))
 
 
-def melody(*notes: tuple[int, int, int], meter: tuple[int, int] = (4, 4)) -> bytes:
+def melody(*notes, meter=(4, 4)):
     """Write quarter notes: onset, duration and pitch."""
     return write_midi(
         Performance(tuple(Note(480 * a, p, 480 * b, 80) for a, b, p in notes), 120, meter, None)
     )
 
 
-def test_notes_are_where_they_sound() -> None:
+def test_notes_are_where_they_sound():
     """C, D and E flat: 24 pixels a quarter note, 6 a semitone, two semitones free above and
     below.
     """
@@ -52,7 +52,7 @@ def test_notes_are_where_they_sound() -> None:
     assert (ink == expected).all()
 
 
-def test_lines_of_measures_and_octaves() -> None:
+def test_lines_of_measures_and_octaves():
     roll = pixels(melody((0, 1, 59), (4, 2, 73), meter=(3, 4)))
     # From A (57) to E flat (75): the lines of C5 and C4 lie under their rows.
     assert [row for row in range(roll.shape[0]) if tuple(roll[row, LEFT + 30]) == OCTAVE] == [
@@ -65,7 +65,7 @@ def test_lines_of_measures_and_octaves() -> None:
     assert tuple(roll[1, LEFT + 50]) == WHITE
 
 
-def test_tracks_have_colours() -> None:
+def test_tracks_have_colours():
     roll = pixels(
         midi_file(bytes([0, 0x90, 60, 80, 96, 60, 0]), bytes([96, 0x91, 62, 80, 96, 62, 0]))
     )
@@ -73,7 +73,7 @@ def test_tracks_have_colours() -> None:
     assert tuple(roll[6 * 2 + 2, LEFT + 36]) == ORANGE
 
 
-def test_long_and_wide_music_fits() -> None:
+def test_long_and_wide_music_fits():
     track = b"\0\xff\x58\4\1\xff\0\0\0\x90\x3c\0" + bytes([1, 60, 80, 1, 60, 0]) * (MAX_BYTES // 60)
     assert pixels(midi_file(track)).shape[1] == MAX_WIDTH
     roll = pixels(melody((0, 1, 0), (5000, 1, 127)))
@@ -87,5 +87,5 @@ def test_long_and_wide_music_fits() -> None:
 @pytest.mark.parametrize(
     "midi", [b"", b"no MIDI", write_midi(Performance((), 120, (4, 4), "C")), bytes(MAX_BYTES + 1)]
 )
-def test_without_notes_there_is_no_picture(midi: bytes) -> None:
+def test_without_notes_there_is_no_picture(midi):
     assert piano_roll(midi) is None

@@ -1,8 +1,6 @@
 """MIDI files as scores; expected values are by hand, and of symusic."""
 
-from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -22,9 +20,7 @@ Line = list[
 ]  # onset and end in quarter notes, and pitch
 
 
-def track(
-    notes: Line, resolution: int = 480, channel: int = 0, first: Sequence[mido.MetaMessage] = ()
-) -> list[Any]:
+def track(notes, resolution=480, channel=0, first=()):
     """The events of notes, which come after events at the start."""
     events = []
     for onset, end, pitch in notes:
@@ -38,27 +34,27 @@ def track(
     return messages
 
 
-def metre(numerator: int, denominator: int, time: int = 0) -> mido.MetaMessage:
+def metre(numerator, denominator, time=0):
     return mido.MetaMessage(
         "time_signature", numerator=numerator, denominator=denominator, time=time
     )
 
 
-def line(lengths: Sequence[Fraction | float], pitch: int = 60) -> Line:
-    notes: Line = []
+def line(lengths, pitch=60):
+    notes = []
     for length in lengths:
         onset = notes[-1][1] if notes else Fraction(0)
         notes.append((onset, onset + Fraction(length), pitch + len(notes) % 5))
     return notes
 
 
-def read(folder: Path, *tracks: list[Any], resolution: int = 480) -> Any:
+def read(folder, *tracks, resolution=480):
     path = folder / "a.mid"
     path.write_bytes(saved(*tracks, resolution=resolution))
     return read_score(path)
 
 
-def heard(score: Any) -> list[tuple[Fraction, Fraction, int]]:
+def heard(score):
     """Onset, end and pitch of notes, with ties joined."""
     notes = []
     for part in score.parts:
@@ -71,11 +67,11 @@ def heard(score: Any) -> list[tuple[Fraction, Fraction, int]]:
     return sorted(notes)
 
 
-def bars(score: Any) -> list[list[float]]:
+def bars(score):
     return [[bar.offset for bar in part.getElementsByClass("Measure")] for part in score.parts]
 
 
-def test_the_metre_of_a_track_without_notes_holds_for_all_parts(tmp_path: Path) -> None:
+def test_the_metre_of_a_track_without_notes_holds_for_all_parts(tmp_path):
     score = read(tmp_path, [metre(3, 8)], track(line([0.5] * 9)), track(line([1.5] * 3, 48)))
     assert bars(score) == [[0, 1.5, 3]] * 2
     assert {
@@ -95,9 +91,7 @@ def test_the_metre_of_a_track_without_notes_holds_for_all_parts(tmp_path: Path) 
         ([metre(4, 4, 3840)], [0, 4, 8], 1),
     ],
 )
-def test_measures_follow_the_metres(
-    tmp_path: Path, metres: list[Any], starts: list[float], first: int
-) -> None:
+def test_measures_follow_the_metres(tmp_path, metres, starts, first):
     notes = line([1] * 12)
     score = read(tmp_path, metres, track(notes))
     assert bars(score) == [starts]
@@ -118,14 +112,12 @@ def test_measures_follow_the_metres(
         [Fraction(1, 4), Fraction(5, 4), Fraction(1, 2)] * 2,
     ],
 )
-def test_starts_that_no_tick_has_are_read_exactly(
-    tmp_path: Path, lengths: list[Any], resolution: int
-) -> None:
+def test_starts_that_no_tick_has_are_read_exactly(tmp_path, lengths, resolution):
     score = read(tmp_path, track(line(lengths), resolution), resolution=resolution)
     assert heard(score) == line(lengths)
 
 
-def test_shortened_notes_get_their_whole_length(tmp_path: Path) -> None:
+def test_shortened_notes_get_their_whole_length(tmp_path):
     """As programs shorten them: by a twentieth, or by a tick."""
     whole = line([1, 0.5, 0.5, 2, 4, Fraction(1, 3), Fraction(1, 3), Fraction(1, 3), 1.5, 0.5])
     for shorten in (
@@ -146,9 +138,9 @@ def test_shortened_notes_get_their_whole_length(tmp_path: Path) -> None:
         ("G#m", 5, "G# A# B C# D# E F##"),
     ],
 )
-def test_pitches_are_spelled_by_the_key(tmp_path: Path, key: str, fifths: int, scale: str) -> None:
+def test_pitches_are_spelled_by_the_key(tmp_path, key, fifths, scale):
     pitches = [Pitch(name, octave=4).midi for name in scale.split()]
-    notes: Line = [(place, place + 1, pitch) for place, pitch in enumerate(pitches * 2)]
+    notes = [(place, place + 1, pitch) for place, pitch in enumerate(pitches * 2)]
     signature = mido.MetaMessage("key_signature", key=key)
     score = read(tmp_path, [metre(4, 4), signature], track(notes), track(notes))
     for part in score.parts:
@@ -159,7 +151,7 @@ def test_pitches_are_spelled_by_the_key(tmp_path: Path, key: str, fifths: int, s
     assert heard(score) == sorted(notes * 2)
 
 
-def test_channels_are_parts_with_the_name_of_their_track(tmp_path: Path) -> None:
+def test_channels_are_parts_with_the_name_of_their_track(tmp_path):
     name = mido.MetaMessage("track_name", name="Violin  solo")
     both = [*track(line([1] * 4), first=[name]), mido.Message("note_on", channel=3, note=40)]
     both.append(mido.Message("note_off", channel=3, note=40, time=480))
@@ -170,8 +162,8 @@ def test_channels_are_parts_with_the_name_of_their_track(tmp_path: Path) -> None
     assert heard(read_score(path)) == sorted([*line([1] * 4), (4, 5, 40)])
 
 
-def test_drums_have_no_pitch_and_last_for_a_step(tmp_path: Path) -> None:
-    hits: Line = [(place / 2, place / 2 + 0.01, 42) for place in range(8)]
+def test_drums_have_no_pitch_and_last_for_a_step(tmp_path):
+    hits = [(place / 2, place / 2 + 0.01, 42) for place in range(8)]
     score = read(tmp_path, track(hits, channel=9), track(line([1] * 4)))
     drums = list(score.parts[0].recurse().notes)
     assert {type(drum).__name__ for drum in drums} == {"Unpitched"}
@@ -180,7 +172,7 @@ def test_drums_have_no_pitch_and_last_for_a_step(tmp_path: Path) -> None:
     ]
 
 
-def test_notes_of_one_pitch_that_overlap_are_in_two_voices(tmp_path: Path) -> None:
+def test_notes_of_one_pitch_that_overlap_are_in_two_voices(tmp_path):
     data = saved(track([(0, 2, 60), (1, 3, 60), (3, 4, 60), (3, 4, 60)]), resolution=480)
     (tmp_path / "a.mid").write_bytes(data)
     score = read_score(tmp_path / "a.mid")
@@ -191,7 +183,7 @@ def test_notes_of_one_pitch_that_overlap_are_in_two_voices(tmp_path: Path) -> No
     assert len(score.parts[0].recurse().getElementsByClass("Voice")) == 2
 
 
-def test_tempos_of_any_track_are_in_the_first_part(tmp_path: Path) -> None:
+def test_tempos_of_any_track_are_in_the_first_part(tmp_path):
     tempos = [
         mido.MetaMessage("set_tempo", tempo=tempo, time=time)
         for tempo, time in ((500_000, 0), (652_174, 960))
@@ -204,7 +196,7 @@ def test_tempos_of_any_track_are_in_the_first_part(tmp_path: Path) -> None:
     ]
 
 
-PERFORMED: Line = [(place + place**2 % 37 / 100, place + 0.9, 60 + place) for place in range(8)]
+PERFORMED = [(place + place**2 % 37 / 100, place + 0.9, 60 + place) for place in range(8)]
 
 
 @pytest.mark.parametrize(
@@ -219,21 +211,17 @@ PERFORMED: Line = [(place + place**2 % 37 / 100, place + 0.9, 60 + place) for pl
         ),
     ],
 )
-def test_files_that_are_no_scores_are_told_apart(
-    tmp_path: Path, tracks: list[Any], message: str
-) -> None:
+def test_files_that_are_no_scores_are_told_apart(tmp_path, tracks, message):
     with pytest.raises(ScoreError, match=message):
         read(tmp_path, *tracks)
 
 
 @pytest.mark.parametrize(("column", "value"), [(0, 1), (1, 8 * 3360), (2, 50)])
-def test_a_score_with_other_notes_than_the_file_is_refused(
-    tmp_path: Path, column: int, value: int
-) -> None:
+def test_a_score_with_other_notes_than_the_file_is_refused(tmp_path, column, value):
     """As if the sixth note, in measure 2, were written wrongly."""
-    write: Any = score_reading._write_notes
+    write = score_reading._write_notes
 
-    def write_wrongly(notes: Any, *args: Any) -> None:
+    def write_wrongly(notes, *args):
         changed = [list(note) for note in notes]
         changed[5][column] = value
         write(changed, *args)

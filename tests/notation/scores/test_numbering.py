@@ -1,8 +1,5 @@
 """Numbers of measures as in print, and what a divided measure keeps."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from music_evals.baselines.score import read_score as read_written_abc
@@ -16,7 +13,7 @@ REPEAT = '<barline location="right"><repeat direction="backward"/></barline>'
 DOUBLE = '<barline location="right"><bar-style>light-light</bar-style></barline>'
 
 
-def musicxml(*measures: tuple[str, int, str], metre: int = 4) -> str:
+def musicxml(*measures, metre=4):
     """A part of measures: attributes, quarter notes, and further elements."""
     first = f"<attributes><divisions>1</divisions><time><beats>{metre}</beats><beat-type>4</beat-type></time></attributes>"
     note = "<note><pitch><step>{}</step><octave>4</octave></pitch><duration>1</duration><type>quarter</type></note>"
@@ -32,7 +29,7 @@ def musicxml(*measures: tuple[str, int, str], metre: int = 4) -> str:
     )
 
 
-def numbers(score: Any) -> list[str]:
+def numbers(score):
     return [
         f"{measure.number}{measure.numberSuffix or ''}"
         for measure in score.parts[0].getElementsByClass("Measure")
@@ -96,14 +93,14 @@ def numbers(score: Any) -> list[str]:
         ([('number="9"', 4, ""), ('number="9"', 4, ""), ('number="x"', 4, "")], "1 2 3"),
     ],
 )
-def test_numbers_are_those_of_print(measures: list[tuple[str, int, str]], expected: str) -> None:
+def test_numbers_are_those_of_print(measures, expected):
     score = parse_musicxml(musicxml(*measures))
     assert " ".join(numbers(score)) == expected
     # The score that is written is read with the same numbers.
     assert numbers(parse_musicxml(score_to_musicxml(score))) == numbers(score)
 
 
-def test_a_divided_measure_is_one_in_questions_abc_and_pages() -> None:
+def test_a_divided_measure_is_one_in_questions_abc_and_pages():
     measures = [
         ('number="1"', 4, ""),
         ('number="2"', 3, REPEAT),
@@ -133,7 +130,7 @@ def test_a_divided_measure_is_one_in_questions_abc_and_pages() -> None:
     assert score_to_musicxml(score).count('implicit="yes"') == 1
 
 
-def test_a_plain_bar_line_within_a_measure_is_hidden() -> None:
+def test_a_plain_bar_line_within_a_measure_is_hidden():
     measures = [
         ('number="1"', 4, ""),
         ('number="2"', 3, ""),
@@ -148,13 +145,13 @@ def test_a_plain_bar_line_within_a_measure_is_hidden() -> None:
 @pytest.mark.parametrize(
     ("path", "last"), [("bach/bwv101.7", 12), ("bach/bwv17.7", 37), ("bach/bwv244.44", 12)]
 )
-def test_chorales_end_with_the_number_of_the_edition(path: str, last: int) -> None:
+def test_chorales_end_with_the_number_of_the_edition(path, last):
     score = prepare_score(read_corpus(path))
     assert numbers(score)[0] == "0"
     assert numbers(score)[-1] == str(last)
 
 
-def test_kern_with_a_repeat_at_its_end_and_a_first_number(tmp_path: Path) -> None:
+def test_kern_with_a_repeat_at_its_end_and_a_first_number(tmp_path):
     path = tmp_path / "a.krn"
     path.write_text(
         "!!!OTL: Tune @{PC#}\n!!!title: @{OTL}\n**kern\n*M2/4\n=65\n4c\n4d\n=66\n4e\n4f\n=:|!\n*-\n"
@@ -164,7 +161,7 @@ def test_kern_with_a_repeat_at_its_end_and_a_first_number(tmp_path: Path) -> Non
     assert score.metadata.title == "Tune"
 
 
-def test_a_direction_within_a_chord_and_a_forward_at_the_end() -> None:
+def test_a_direction_within_a_chord_and_a_forward_at_the_end():
     note = "<note>{}<pitch><step>{}</step><octave>4</octave></pitch><duration>1</duration></note>"
     direction = "<direction><direction-type><segno/></direction-type></direction>"
     chord = note.format("", "C") + direction + note.format("<chord/>", "E")

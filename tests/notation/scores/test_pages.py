@@ -4,9 +4,7 @@ import io
 import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
 
-import pytest
 import resvg_py
 from PIL import Image, ImageFont
 
@@ -17,7 +15,7 @@ from music_evals.notation.scores.reading import read_corpus
 SYLLABLE = re.compile(r'class="syl"><text x="(\d+)" y="(\d+)".*?font-size="(\d\d+)px">(.*?)<')
 
 
-def musicxml(path: str, title: str = "", composer: str = "") -> str:
+def musicxml(path, title="", composer=""):
     score = prepare_score(read_corpus(path))
     score.metadata.title = title
     score.metadata.composer = composer
@@ -27,11 +25,11 @@ def musicxml(path: str, title: str = "", composer: str = "") -> str:
 CHORALE = musicxml("bach/bwv66.6", "TITLE", "COMPOSER")
 
 
-def chorale(title: str = "Chorale", composer: str = "Johann Sebastian Bach") -> str:
+def chorale(title="Chorale", composer="Johann Sebastian Bach"):
     return CHORALE.replace("TITLE", title.replace("&", "&amp;")).replace("COMPOSER", composer)
 
 
-def test_chorale_has_title_and_numbers() -> None:
+def test_chorale_has_title_and_numbers():
     score = chorale()
     svgs = engrave_svgs(score)
     for number, svg in enumerate(svgs):
@@ -59,7 +57,7 @@ def test_chorale_has_title_and_numbers() -> None:
     )
 
 
-def test_text_of_the_first_page() -> None:
+def test_text_of_the_first_page():
     title = "Sonata & Fuge, " * 20 + "荒城の月"
     lines = shown_text(chorale(title, "Frédéric Łódź")).split("\n")
     assert " ".join(lines).count("Sonata & Fuge,") == 20
@@ -68,15 +66,15 @@ def test_text_of_the_first_page() -> None:
     assert "月" not in "".join(lines)  # of no font
 
 
-def test_names_that_music21_makes_up_are_not_shown() -> None:
+def test_names_that_music21_makes_up_are_not_shown():
     unnamed = CHORALE.replace(">Soprano<", ">MusicXML Part<")
     credited = unnamed.replace("<part-list>", "<credit><credit-words/></credit><part-list>")
     for text in (shown_text(unnamed), shown_text(credited)):
         assert ("MusicXML" in text, "Tenor" in text) == (False, True)
 
 
-def test_lyrics_do_not_overprint_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages: list[dict[str, Any]] = []
+def test_lyrics_do_not_overprint_each_other(monkeypatch):
+    pages = []
     monkeypatch.setattr(resvg_py, "svg_to_bytes", lambda **given: pages.append(given))
     engrave_pages(musicxml("bach/bwv101.7"))
     count = 0
@@ -84,7 +82,7 @@ def test_lyrics_do_not_overprint_each_other(monkeypatch: pytest.MonkeyPatch) -> 
         # The widths are those of the font that is drawn.
         fonts = [ImageFont.truetype(file, 1000) for file in page["font_files"]]
         font = next(font for font in fonts if font.getname()[0] == page["font_family"])
-        rows: dict[str, list[tuple[float, float, str]]] = {}
+        rows = {}
         for x, y, size, text in SYLLABLE.findall(page["svg_string"]):
             left, _, right, _ = font.getbbox(text)
             rows.setdefault(y, []).append(
@@ -97,6 +95,6 @@ def test_lyrics_do_not_overprint_each_other(monkeypatch: pytest.MonkeyPatch) -> 
     assert count > 20
 
 
-def test_pages_are_the_same_in_another_thread() -> None:
+def test_pages_are_the_same_in_another_thread():
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(engrave_pages, chorale()).result() == engrave_pages(chorale())

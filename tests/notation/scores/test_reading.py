@@ -34,7 +34,7 @@ OUTSIDE = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]>'
 CONTAINER = '<container><rootfiles><rootfile full-path="{}"/></rootfiles></container>'
 
 
-def mxl(rootfile: str = "score.xml", music: str = GOOD, container: bool = True) -> bytes:
+def mxl(rootfile="score.xml", music=GOOD, container=True):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         if container:
@@ -43,7 +43,7 @@ def mxl(rootfile: str = "score.xml", music: str = GOOD, container: bool = True) 
     return buffer.getvalue()
 
 
-def midi(ticks: int) -> bytes:
+def midi(ticks):
     return saved(
         [mido.Message("note_on", note=60), mido.Message("note_off", note=60, time=ticks)],
         resolution=480,
@@ -61,7 +61,7 @@ def midi(ticks: int) -> bytes:
         ("a.krn", b"**kern\n*M4/4\n=1\n1c\n==\n*-\n"),
     ],
 )
-def test_every_format_is_read(tmp_path: Path, name: str, content: bytes) -> None:
+def test_every_format_is_read(tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
     notes = list(prepare_score(read_score(path)).recurse().notes)
@@ -89,9 +89,7 @@ def test_every_format_is_read(tmp_path: Path, name: str, content: bytes) -> None
         ("a.mid", midi(480)[:-6], "no MIDI file|no notes"),
     ],
 )
-def test_bad_files_are_told_apart(
-    tmp_path: Path, name: str, content: bytes | str, message: str
-) -> None:
+def test_bad_files_are_told_apart(tmp_path, name, content, message):
     path = tmp_path / name
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(ScoreError, match=message) as caught:
@@ -99,7 +97,7 @@ def test_bad_files_are_told_apart(
     assert str(path) in str(caught.value)
 
 
-def test_headers_that_lie_about_sizes_and_files_that_are_not_there(tmp_path: Path) -> None:
+def test_headers_that_lie_about_sizes_and_files_that_are_not_there(tmp_path):
     path = tmp_path / "a.mxl"
     data = mxl(music=" " * 5_000_000)
     path.write_bytes(data.replace((5_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
@@ -120,7 +118,7 @@ BEATS = "<time><beats>999999999</beats><beat-type>4</beat-type></time>"
         ("a.mxl", mxl(music=GOOD.replace("</measure>", "<x/>" * 10_000_000 + "</measure>"))),
     ],
 )
-def test_a_small_score_cannot_take_much_memory(tmp_path: Path, name: str, content: bytes) -> None:
+def test_a_small_score_cannot_take_much_memory(tmp_path, name, content):
     path = tmp_path / name
     path.write_bytes(content)
     (result,) = map_in_subprocess(count_notes, [path], lambda _: allowance_of_score(len(content)))
@@ -128,11 +126,11 @@ def test_a_small_score_cannot_take_much_memory(tmp_path: Path, name: str, conten
     assert isinstance(result, LimitError), result
 
 
-def count_notes(path: Path) -> int:
+def count_notes(path):
     return len(read_score(path).recurse().notes)
 
 
-def test_the_tunes_of_an_abc_file_are_read_one_by_one(tmp_path: Path) -> None:
+def test_the_tunes_of_an_abc_file_are_read_one_by_one(tmp_path):
     path = tmp_path / "book.abc"
     head = "Tunes of the village\n%%propagate-accidentals octave\n\n"
     path.write_text(
@@ -147,7 +145,7 @@ def test_the_tunes_of_an_abc_file_are_read_one_by_one(tmp_path: Path) -> None:
         read_score(path)
 
 
-def test_measures_are_numbered_from_0_after_a_pickup() -> None:
+def test_measures_are_numbered_from_0_after_a_pickup():
     tune = converter.parse("X:1\nL:1/4\nM:3/4\nK:G\nD | G A B | d3 |]\n", format="abc")
     prepared = prepare_score(tune)
     assert [measure.number for measure in prepared.parts[0].getElementsByClass("Measure")] == [
@@ -160,7 +158,7 @@ def test_measures_are_numbered_from_0_after_a_pickup() -> None:
         prepare_score(corpus.parse("josquin/laDeploration"))
 
 
-def test_notes_that_are_not_printed_are_no_notes_of_the_score() -> None:
+def test_notes_that_are_not_printed_are_no_notes_of_the_score():
     """As the sixteenths that play a trill, in a voice of their own or after the note in the same
     one.
     """
@@ -177,7 +175,7 @@ def test_notes_that_are_not_printed_are_no_notes_of_the_score() -> None:
     }
 
 
-def test_the_same_score_is_the_same_musicxml_on_another_day() -> None:
+def test_the_same_score_is_the_same_musicxml_on_another_day():
     score = prepare_score(converter.parse("tinyNotation: 4/4 c1"))
     assert "<encoding-date>" in GeneralObjectExporter(score).parse().decode()
     assert "encoding-date" not in score_to_musicxml(score)

@@ -1,8 +1,7 @@
 """Renderings of a score: what is written holds the same notes, and what does not is told."""
 
 import io
-from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 from unittest.mock import patch
 
 import pytest
@@ -17,7 +16,7 @@ from music_evals.notation.scores.preparing import prepare_score, score_to_musicx
 from music_evals.notation.scores.renderings import Rendering, render
 
 
-def written(*parts: str, change: Any = lambda score: None) -> str:
+def written(*parts, change=lambda score: None):
     score = stream.Score()
     for text in parts:
         score.insert(0, converter.parse(f"tinyNotation: {text}"))
@@ -27,7 +26,7 @@ def written(*parts: str, change: Any = lambda score: None) -> str:
     return score_to_musicxml(prepared)
 
 
-def add_what_sounds_otherwise(score: Any) -> None:
+def add_what_sounds_otherwise(score):
     """A repeat, a clarinet in B flat, a grace note and a staccato."""
     first, second = score.parts[0].getElementsByClass("Measure")[:2]
     first.leftBarline, second.rightBarline = bar.Repeat("start"), bar.Repeat("end")
@@ -49,7 +48,7 @@ NOTES = {(0, 72), (1, 74), (2, 76), (5, 77), (5.5, 79), (6, 81), (8, 72)} | {
 
 
 @pytest.mark.parametrize("rendering", get_args(Rendering))
-def test_every_rendering_is_read_back_with_the_same_notes(rendering: Rendering) -> None:
+def test_every_rendering_is_read_back_with_the_same_notes(rendering):
     if rendering == "lilypond":
         pytest.importorskip(
             "lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'"
@@ -73,14 +72,14 @@ def test_every_rendering_is_read_back_with_the_same_notes(rendering: Rendering) 
         assert rendered["text"].strip().startswith(begins[rendering])
 
 
-def test_midi_has_written_pitches_and_neither_repeats_nor_grace_notes() -> None:
+def test_midi_has_written_pitches_and_neither_repeats_nor_grace_notes():
     file = parse_midi_text(midi_to_text(renderings._midi(renderings._bare(STUDY))))
     heard = {(round(note.onset / file.ticks_per_beat, 3), note.pitch) for note in file.notes}
     assert {place for place in heard if place[0] not in (6.333, 6.667)} == NOTES
     assert len(heard) == len(NOTES) + 2
 
 
-def test_what_is_read_otherwise_is_told_with_places(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_read_otherwise_is_told_with_places(monkeypatch):
     # A process of its own would not have the patches.
     monkeypatch.setattr(renderings, "map_in_subprocess", lambda work, items, _: map(work, items))
     with patch.object(renderings, "sounding_notes", return_value={(0, 73): 96, (96, 74): 96}):
@@ -97,15 +96,15 @@ def test_what_is_read_otherwise_is_told_with_places(monkeypatch: pytest.MonkeyPa
     assert rendered["problem"].endswith("1 of another duration (pitch 76 at quarter 2)")
 
 
-def test_ties_join_within_a_part_and_unisons_have_no_sure_duration() -> None:
-    def two_voices(score: Any) -> None:
+def test_ties_join_within_a_part_and_unisons_have_no_sure_duration():
+    def two_voices(score):
         measure = score.parts[0].getElementsByClass("Measure")[0]
         measure.removeByClass("GeneralNote")
         for lengths in ((1, 3), (4,)):
             notes = [note.Note("C4", quarterLength=length) for length in lengths]
             measure.insert(0, stream.Voice(notes, givenElementsBehavior="append"))
 
-    def tied_voices(score: Any) -> None:
+    def tied_voices(score):
         two_voices(score)
         first, second = score.parts[0].recurse().notes[:2]
         first.tie, second.tie = tie.Tie("start"), tie.Tie("stop")
@@ -126,13 +125,13 @@ def test_ties_join_within_a_part_and_unisons_have_no_sure_duration() -> None:
     ("musicxml", "problem"),
     [("", "no MusicXML"), ("<score-partwise/>", "no notes"), ("not XML", "no well-formed XML")],
 )
-def test_what_cannot_be_read_is_told(musicxml: str, problem: str) -> None:
+def test_what_cannot_be_read_is_told(musicxml, problem):
     (rendered,) = render([musicxml], "midi")
     assert problem in rendered["problem"]
 
 
-def test_a_pickup_is_not_counted_as_a_measure() -> None:
-    def shorten(score: Any) -> None:
+def test_a_pickup_is_not_counted_as_a_measure():
+    def shorten(score):
         first = score.parts[0].getElementsByClass("Measure")[0]
         first.removeByClass("GeneralNote")
         first.append(note.Note("G4"))
@@ -142,9 +141,7 @@ def test_a_pickup_is_not_counted_as_a_measure() -> None:
     assert (rendered["problem"], rendered["is_regular"]) == ("", False)
 
 
-def test_a_rendering_is_kept_and_made_anew_where_its_entry_is_damaged(
-    tmp_path: Path, monkeypatch: Any
-) -> None:
+def test_a_rendering_is_kept_and_made_anew_where_its_entry_is_damaged(tmp_path, monkeypatch):
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path))
     score = written("2/4 c'4 d' e'2")
     made = render([score, score], "abc")

@@ -6,7 +6,7 @@ import pytest
 
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.msu.computed import build_own
-from music_evals.datasets_builders.msu.works import Work, first_works
+from music_evals.datasets_builders.msu.works import first_works
 from music_evals.notation.scores import second_reading
 from music_evals.notation.scores.preparing import ScoreError
 from music_evals.notation.scores.reading import read_score_data
@@ -34,7 +34,7 @@ KERN = "**kern\n*M2/4\n=1\n[4c#\n8c#]\n8d\n=2\n4e\n4f\n==\n*-\n"
 ABC = "X:1\nL:1/4\nM:2/4\nK:D\nf =f- | f {g}[ce] | (3d/e/f/ z |]\n"
 
 
-def difference(path: Path, other: str = "") -> str:
+def difference(path, other=""):
     """What the second reading of a score says against it, or of another text."""
     score, data, kind = read_score_data(path)
     try:
@@ -44,14 +44,14 @@ def difference(path: Path, other: str = "") -> str:
     return ""
 
 
-def check(folder: Path, name: str, text: str, other: str = "") -> str:
+def check(folder, name, text, other=""):
     path = folder / name
     path.write_text(text, encoding="utf-8")
     return difference(path, other)
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.musicxml", XML), ("a.krn", KERN), ("a.abc", ABC)])
-def test_sound_files_pass(tmp_path: Path, name: str, text: str) -> None:
+def test_sound_files_pass(tmp_path, name, text):
     assert check(tmp_path, name, text) == ""
 
 
@@ -117,13 +117,11 @@ def test_sound_files_pass(tmp_path: Path, name: str, text: str) -> None:
         ),
     ],
 )
-def test_what_differs_is_named_with_the_first_measure(
-    tmp_path: Path, name: str, text: str, old: str, new: str, message: str
-) -> None:
+def test_what_differs_is_named_with_the_first_measure(tmp_path, name, text, old, new, message):
     assert message in check(tmp_path, name, text, text.replace(old, new))
 
 
-def test_notes_are_compared_in_the_order_of_measures() -> None:
+def test_notes_are_compared_in_the_order_of_measures():
     notes = [ReadNote(0, 0, "C4", 96), ReadNote(1, 0, "D4", 48)]
     compare_notes(notes, notes[::-1], ["1", "2"], "partitura")
     with pytest.raises(
@@ -132,17 +130,15 @@ def test_notes_are_compared_in_the_order_of_measures() -> None:
         compare_notes(notes, notes[:1], ["1", "2"], "partitura")
 
 
-def test_a_file_that_the_second_program_cannot_read_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
+def test_a_file_that_the_second_program_cannot_read_is_refused(tmp_path, monkeypatch):
+    def fail(*_):
         raise KeyError("quarter-flat")
 
     monkeypatch.setattr(second_reading, "_partitura_score", fail)
     assert "cannot read it" in check(tmp_path, "a.xml", XML)
 
 
-def test_files_of_the_user_that_differ_are_left_out_with_the_reason(tmp_path: Path) -> None:
+def test_files_of_the_user_that_differ_are_left_out_with_the_reason(tmp_path):
     # The second voice is silent at first; music21 begins it too early.
     kern = "**kern\n*M2/4\n=1\n*^\n4c\t8e\n4d\t8f\n.\t8g\n*v\t*v\n==\n*-\n"
     (tmp_path / "a.krn").write_text(kern)
@@ -152,7 +148,7 @@ def test_files_of_the_user_that_differ_are_left_out_with_the_reason(tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("work", first_works()[::8], ids=lambda work: work.name)
-def test_works_of_the_first_run_pass(work: Work) -> None:
+def test_works_of_the_first_run_pass(work):
     from music21 import corpus
 
     assert difference(Path(str(corpus.getWork(work.path)))) == ""

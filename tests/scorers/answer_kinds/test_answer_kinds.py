@@ -22,14 +22,14 @@ KINDS = [name for name in TYPED if name != "label"]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['answer_kind']} {row['reply'][:30]}")
-def test_known_replies_have_their_reading_and_score(row: dict[str, str]) -> None:
+def test_known_replies_have_their_reading_and_score(row):
     kind = kind_of(row["answer_kind"], VOCABULARY)
     verdict = judge_typed(row["reply"], row["reference"], kind)
     assert (verdict.reading.status, round(verdict.value, 4)) == (row["status"], float(row["score"]))
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_reference_as_a_model_would_write_it_is_right(name: str) -> None:
+def test_a_reference_as_a_model_would_write_it_is_right(name):
     kind, right = kind_of(name, VOCABULARY), TYPED[name]
     for reply in (
         f"Final Answer: {kind.write(right)}",
@@ -39,7 +39,7 @@ def test_a_reference_as_a_model_would_write_it_is_right(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_a_reply_that_was_cut_answers_only_by_a_label_and_a_whole_line(name: str) -> None:
+def test_a_reply_that_was_cut_answers_only_by_a_label_and_a_whole_line(name):
     kind, right = kind_of(name, VOCABULARY), TYPED[name]
     assert judge_typed(kind.write(right), right, kind, is_cut=True).value == 0
     labelled = f"Final Answer: {kind.write(right)}"
@@ -58,7 +58,7 @@ def test_any_reply_is_read_and_scored_from_0_to_1(reply: str, name: str) -> None
 @pytest.mark.parametrize(
     "piece", ["1, ", "C4, ", "rock, ", "( ", "1:1:", "and and ", "9" * 50 + " "]
 )
-def test_long_replies_are_bounded(name: str, piece: str) -> None:
+def test_long_replies_are_bounded(name, piece):
     verdict = judge_typed(piece * 20_000, TYPED[name], kind_of(name, VOCABULARY))
     assert 0 <= verdict.value < 1
 
@@ -66,12 +66,12 @@ def test_long_replies_are_bounded(name: str, piece: str) -> None:
 @pytest.mark.parametrize(
     "name", ["tempo", "pitch", "pitch:solfege", "times", "number:x", "key:major", "text:wer"]
 )
-def test_an_unknown_kind_is_refused(name: str) -> None:
+def test_an_unknown_kind_is_refused(name):
     with pytest.raises(ValueError, match=r"not valid|no argument"):
         kind_of(name)
 
 
-def test_micro_and_macro_f1_are_those_of_scikit_learn() -> None:
+def test_micro_and_macro_f1_are_those_of_scikit_learn():
     random, names = Random(1), [f"tag {number}" for number in range(12)]
     kind = kind_of("labels", names)
     sides = [
@@ -94,7 +94,7 @@ def test_micro_and_macro_f1_are_those_of_scikit_learn() -> None:
         assert figure.low < figure.value < figure.high
 
 
-def test_the_word_error_rate_is_that_of_all_words() -> None:
+def test_the_word_error_rate_is_that_of_all_words():
     # By hand: 1 of 4 and 2 of 2 words are wrong, so 3 of 6.
     kind = kind_of("text")
     pairs = [("let it bee now", "let it be now"), ("no no", "hey jude")]
@@ -105,7 +105,7 @@ def test_the_word_error_rate_is_that_of_all_words() -> None:
     assert score.value == pytest.approx(1 - 3 / 6)
 
 
-def test_tags_outside_the_vocabulary_lower_precision() -> None:
+def test_tags_outside_the_vocabulary_lower_precision():
     kind = kind_of("labels", VOCABULARY)
     assert judge_typed("jazz, polka", "jazz", kind).value < judge_typed("jazz", "jazz", kind).value
     everything = ", ".join(VOCABULARY)
@@ -128,7 +128,7 @@ TAGS = (
 )
 
 
-def plain(text: str) -> object:
+def plain(text):
     """An answer in a form in which equal ones are the same."""
     try:
         return [round(float(number), 2) for number in text.replace(";", " ").split()]
@@ -136,7 +136,7 @@ def plain(text: str) -> object:
         return " ".join(text.casefold().split()).strip(' ."“”')
 
 
-def test_replies_written_without_sight_of_the_readers() -> None:
+def test_replies_written_without_sight_of_the_readers():
     """460 made-up replies; the readers were mended by all of them."""
     lines = (
         (Path(__file__).parent / "data" / "replies.jsonl").read_text(encoding="utf-8").splitlines()
@@ -169,8 +169,6 @@ def test_replies_written_without_sight_of_the_readers() -> None:
         ("pitch:hz", "Final Answer: 437 Hz", "437"),
     ],
 )
-def test_labels_in_other_languages_and_numbers_that_are_no_answer(
-    kind: str, reply: str, answer: str | None
-) -> None:
+def test_labels_in_other_languages_and_numbers_that_are_no_answer(kind, reply, answer):
     reading = judge_typed(reply, REFERENCES.get(kind, "60"), kind_of(kind)).reading
     assert reading.answer == answer

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,13 +18,13 @@ OWN = Path(__file__).parent / "data" / "natural.jsonl"
 NOTES = dict(zip("CDEFGAB", (0, 2, 4, 5, 7, 9, 11), strict=True))
 
 
-def lines_of(path: Path) -> list[dict[str, Any]]:
+def lines_of(path):
     if not path.is_file():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def outcome(case: dict[str, Any]) -> str:
+def outcome(case):
     """How a reply is read: right, unread or misread."""
     kind_name, options, expected = case["kind"], case["options"], case["answer"]
     aliases = {}
@@ -52,12 +51,12 @@ THREADS = lines_of(SHARED / "from_threads.jsonl")
 
 
 @pytest.mark.parametrize("case", TYPED_CASES, ids=lambda case: case["reply"][:40])
-def test_labelled_replies_of_the_kinds(case: dict[str, Any]) -> None:
+def test_labelled_replies_of_the_kinds(case):
     assert outcome(case) == "right"
 
 
 @pytest.mark.skipif(not THREADS, reason=f"no {SHARED / 'from_threads.jsonl'}")
-def test_labelled_replies_from_threads() -> None:
+def test_labelled_replies_from_threads():
     wrong = []
     for case in THREADS:
         reward = rewards.score(case["task"], case["row"], case["reply"])
@@ -66,7 +65,7 @@ def test_labelled_replies_from_threads() -> None:
     assert wrong in ([], ["concludes in words, without a letter"])  # options, and no kind
 
 
-def test_replies_as_eight_models_write() -> None:
+def test_replies_as_eight_models_write():
     outcomes = [outcome(case) for case in lines_of(OWN)]
     assert len(outcomes) >= 290
     assert outcomes.count("misread") == 0

@@ -27,7 +27,7 @@ ARGUMENTS = {
     "set": (":midi", ":name", ":hz"), "all_times": (":0.25",), "text": ("", ":cer"),
 }  # fmt: skip
 Vocabulary = tuple[str, Sequence[str], Mapping[str, Sequence[str]]]
-CASES: dict[str, Vocabulary] = {
+CASES = {
     base + argument: (base + argument, (), {})
     for base in KINDS
     for argument in ARGUMENTS.get(base, ("",))
@@ -35,7 +35,7 @@ CASES: dict[str, Vocabulary] = {
 } | vocabularies()
 
 
-def value(reply: str, answer: Answer, case: Vocabulary) -> float:
+def value(reply, answer, case):
     kind, tags, aliases = case
     if kind == LABEL:
         letter = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[tags.index(answer.reference)]
@@ -60,6 +60,6 @@ def test_the_right_answer_earns_all_and_wrong_ones_nothing(name: str, data: st.D
         assert value(wrong, answer, CASES[name]) <= 0.01, wrong
 
 
-def test_there_are_five_spellings_and_ten_layouts() -> None:
+def test_there_are_five_spellings_and_ten_layouts():
     assert {len(spellings) for spellings in SPELLINGS.values()} == {5}
     assert len(LAYOUTS) >= 10

@@ -5,10 +5,8 @@ Everything here is written by hand from how musicians write, without the readers
 
 import json
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from random import Random
-from typing import Any
 
 import music_evals.benchmarks
 
@@ -28,7 +26,7 @@ ENGLISH = {
 } | {"drumnbass": "drum and bass", "rnb": "R&B", "rocknroll": "rock 'n' roll"}  # fmt: skip
 
 
-def _groups(table: object, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _groups(table, path):
     """All tables of a file that have labels or options, with their names."""
     if isinstance(table, Mapping):
         if "labels" in table or ("options" in table and "kind" in table):
@@ -37,7 +35,7 @@ def _groups(table: object, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]
             yield from _groups(entry, f"{path} {name}")
 
 
-def vocabularies() -> dict[str, tuple[str, list[str], Mapping[str, Sequence[str]]]]:
+def vocabularies():
     """Name of a vocabulary → kind of the answers, its tags and their aliases."""
     named = {}
     for path in sorted(FOLDER.glob("*/benchmark.toml")):
@@ -55,7 +53,7 @@ def vocabularies() -> dict[str, tuple[str, list[str], Mapping[str, Sequence[str]
 # --- values, and their references ---
 
 
-def _pitches(random: Random, count: int) -> list[int]:
+def _pitches(random, count):
     return random.sample(range(48, 84), count)
 
 
@@ -95,36 +93,36 @@ NUMBERS = {
 Spelling = Callable[[str], str]
 
 
-def _hz(midi: str) -> float:
+def _hz(midi):
     return 440 * 2 ** ((int(midi) - 69) / 12)
 
 
-def _name(midi: str) -> str:
+def _name(midi):
     return f"{NAMES[int(midi) % 12]}{int(midi) // 12 - 1}"
 
 
-def _flat(midi: str) -> str:
+def _flat(midi):
     name = _name(midi)
     return FLATS.get(name[:-1], name[:-1]) + name[-1]
 
 
-def _in_words(midi: str) -> str:
+def _in_words(midi):
     return _name(midi).replace("#", " sharp ").replace("  ", " ")
 
 
-def _clock(seconds: str) -> str:
+def _clock(seconds):
     return f"{int(float(seconds)) // 60:02}:{float(seconds) % 60:05.2f}"
 
 
-def _two(seconds: str) -> str:
+def _two(seconds):
     return f"{float(seconds):.2f}"
 
 
-def english(tag: str) -> str:
+def english(tag):
     return ENGLISH.get(tag, tag)
 
 
-SPELLINGS: dict[str, Sequence[Spelling]] = {
+SPELLINGS = {
     "tags": (
         str,
         english,
@@ -167,13 +165,11 @@ SPELLINGS: dict[str, Sequence[Spelling]] = {
 class Answer:
     """The values of an answer, what spells them, their reference, and other values that are all wrong."""
 
-    def __init__(
-        self, spelled: str, values: Sequence[str], reference: str, wrong: Sequence[str]
-    ) -> None:
+    def __init__(self, spelled, values, reference, wrong):
         self.spelled, self.values, self.reference, self.wrong = spelled, values, reference, wrong
 
 
-def _of_tags(kind: str, random: Random, tags: Sequence[str]) -> Answer:
+def _of_tags(kind, random, tags):
     if kind == "list":
         values = [random.choice(tags) for _ in range(random.randint(2, 14))]
         wrong = [value for value in values for _ in "ab"]
@@ -183,7 +179,7 @@ def _of_tags(kind: str, random: Random, tags: Sequence[str]) -> Answer:
     return Answer("tags", values, "; ".join(values), drawn[len(values) :])
 
 
-def _of_pitches(kind: str, random: Random) -> Answer:
+def _of_pitches(kind, random):
     name, _, form = kind.partition(":")
     values = [
         str(midi) for midi in _pitches(random, 1 if name == "pitch" else random.randint(2, 14))
@@ -192,7 +188,7 @@ def _of_pitches(kind: str, random: Random) -> Answer:
     return Answer(form, values, " ".join(values), wrong)
 
 
-def _of_times(random: Random) -> Answer:
+def _of_times(random):
     times, now = [], 0.0
     for _ in range(random.randint(2, 16)):
         now += random.choice((1.1, 1.35, 1.5, 1.75, 2.2))
@@ -203,7 +199,7 @@ def _of_times(random: Random) -> Answer:
     )
 
 
-def _of_rows(kind: str, random: Random) -> Answer:
+def _of_rows(kind, random):
     starts = range(random.randint(2, 12))
     if kind == "notes":
         rows = [f"{start / 2} {start / 2 + 0.5} {60 + start % 12}" for start in starts]
@@ -214,7 +210,7 @@ def _of_rows(kind: str, random: Random) -> Answer:
     return Answer("row", rows, "; ".join(rows), wrong)
 
 
-def _of_lines(kind: str, random: Random) -> Answer:
+def _of_lines(kind, random):
     if kind == "text:cer":
         values = [random.choice(CHINESE)[0]]
         return Answer("chinese", values, values[0], ["请不要走"])
@@ -222,7 +218,7 @@ def _of_lines(kind: str, random: Random) -> Answer:
     return Answer("line", values, " ".join(values), random.sample(OTHER_LINES, len(values)))
 
 
-def answer_of(kind: str, random: Random, tags: Sequence[str]) -> Answer | None:
+def answer_of(kind, random, tags):
     """An answer of a kind; None for a kind that no one here can write."""
     base = kind.partition(":")[0]
     if base in ("label", "labels", "list"):
@@ -254,24 +250,24 @@ def answer_of(kind: str, random: Random, tags: Sequence[str]) -> Answer | None:
 # --- layouts ---
 
 
-def _one_line(values: Sequence[str]) -> str:
+def _one_line(values):
     return ", ".join(values)
 
 
-def _wrapped(values: Sequence[str]) -> str:
+def _wrapped(values):
     return ",\n".join(", ".join(values[at : at + 10]) for at in range(0, len(values), 10))
 
 
-def _table(values: Sequence[str]) -> str:
+def _table(values):
     return "\n".join(["| answer |", "|---|", *(f"| {value} |" for value in values)])
 
 
-def _numbered_table(values: Sequence[str]) -> str:
+def _numbered_table(values):
     rows = (f"| {number} | {value} |" for number, value in enumerate(values, 1))
     return "\n".join(["| # | answer |", "|---|---|", *rows])
 
 
-LAYOUTS: dict[str, Callable[[Sequence[str]], str]] = {
+LAYOUTS = {
     "one line": lambda values: f"Final Answer: {_one_line(values)}",
     "below": lambda values: "I listened closely.\n\n**Final Answer:**\n" + "\n".join(values),
     "wrapped": lambda values: f"Final Answer: {_wrapped(values)}",
@@ -287,7 +283,7 @@ LAYOUTS: dict[str, Callable[[Sequence[str]], str]] = {
 ROWS_NEED_LINES = ("one line", "wrapped", "bold")  # layouts in which rows of numbers have no lines
 
 
-def layouts_of(kind: str) -> list[str]:
+def layouts_of(kind):
     """The layouts in which answers of a kind are written."""
     base = kind.partition(":")[0]
     names = [
@@ -298,7 +294,7 @@ def layouts_of(kind: str) -> list[str]:
     return [*names, "one line"] if base == "text" else names
 
 
-def write(answer: Answer, values: Sequence[str], spelling: int, layout: str) -> str:
+def write(answer, values, spelling, layout):
     """The reply with values in a spelling and a layout."""
     spell = SPELLINGS[answer.spelled][spelling]
     return LAYOUTS[layout]([spell(value) for value in values])

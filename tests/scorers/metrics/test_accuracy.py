@@ -2,8 +2,6 @@
 and NumPy.
 """
 
-from typing import Any
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,7 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 from music_evals.scorers.metrics.accuracy import joint_agreement, level_success, unanimity
 
 
-def test_level_success() -> None:
+def test_level_success():
     right, wrong = {1: [True] * 3, 2: [True] * 3}, {1: [True] * 3, 2: [True, False, True]}
     found = level_success(
         {**{f"r{i}": right for i in range(45)}, **{f"w{i}": wrong for i in range(105)}}
@@ -23,7 +21,7 @@ def test_level_success() -> None:
     )
 
 
-def test_scores_that_nobody_can_judge_at_a_level() -> None:
+def test_scores_that_nobody_can_judge_at_a_level():
     found = level_success({"a": {1: [None], 2: [False]}, "b": {1: [True], 2: []}, "c": {1: [True]}})
     assert [(rate.value, rate.n) for rate in found.values()] == [(1, 2)]
     assert level_success({}) == level_success({"a": {1: [None]}}) == {}
@@ -34,10 +32,10 @@ def test_scores_that_nobody_can_judge_at_a_level() -> None:
     assert once[1].low == twice[1].low
 
 
-def test_a_score_that_cannot_be_decided_is_no_failure() -> None:
+def test_a_score_that_cannot_be_decided_is_no_failure():
     """A model right on 80% of three questions a level masters 0.8³, 0.8⁶ … of the scores."""
     rng = np.random.default_rng(0)
-    scores: dict[int, dict[int, list[bool | None]]] = {}
+    scores = {}
     for number in range(20_000):
         answers = [bool(right) for right in rng.random(12) < 0.8]
         scores[number] = {level: [*answers[3 * level - 3 : 3 * level]] for level in (1, 2, 3, 4)}
@@ -49,16 +47,16 @@ def test_a_score_that_cannot_be_decided_is_no_failure() -> None:
     )
 
 
-def test_agreement_with_abstentions() -> None:
+def test_agreement_with_abstentions():
     assert unanimity([[1, 1, None], [1, 0, None], [None, None, 1], [None] * 3]) == [1, 0]
 
 
-def judged(*outcomes: int | None) -> dict[str, Any]:
+def judged(*outcomes):
     """A question with the votes of three judges and the label of a person."""
     return {"votes": dict(zip("abc", outcomes, strict=False)), "human": outcomes[-1]}
 
 
-def test_judges_and_a_person_agree_as_in_the_paper() -> None:
+def test_judges_and_a_person_agree_as_in_the_paper():
     """300 of 360 is the paper's share, 83.33%, and has its interval, 79.44 to 87.22, up to what the
     draws move it.
     """
@@ -75,7 +73,7 @@ def test_judges_and_a_person_agree_as_in_the_paper() -> None:
     )
 
 
-def test_the_interval_of_the_agreement_draws_whole_scores() -> None:
+def test_the_interval_of_the_agreement_draws_whole_scores():
     """Against a bootstrap by multinomial weights."""
     rng = np.random.default_rng(5)
     clusters = np.repeat(np.arange(30), 12)
@@ -94,7 +92,7 @@ def test_the_interval_of_the_agreement_draws_whole_scores() -> None:
     assert (apart.high or 0) - (apart.low or 0) < 0.8 * (high - low)
 
 
-def test_only_questions_that_all_decide_count() -> None:
+def test_only_questions_that_all_decide_count():
     undecided = [judged(1, None, 1, 1), judged(1, 1, 1, None), {"votes": {}, "human": 1}]
     assert joint_agreement(undecided, "abc") is None
     found = joint_agreement([*undecided, judged(1, 1, 1, 1), judged(0, 1, 1, 1)], "abcdd")

@@ -6,7 +6,7 @@ import pytest
 from music_evals.scorers.metrics.calibration import corrected_mean, youden
 
 
-def sample(seed: int, n: int = 300, labelled: int = 60) -> tuple[list[float], list[float | None]]:
+def sample(seed, n=300, labelled=60):
     """A judge that calls 90% of right and 35% of wrong answers right; of all answers 55% are."""
     rng = np.random.default_rng(seed)
     people = rng.random(n) < 0.55
@@ -26,7 +26,7 @@ def sample(seed: int, n: int = 300, labelled: int = 60) -> tuple[list[float], li
         (2, (0.59788536, 0.49170608, 0.70406464)),
     ],
 )
-def test_the_mean_is_that_of_ppi_python(seed: int, expected: tuple[float, ...]) -> None:
+def test_the_mean_is_that_of_ppi_python(seed, expected):
     """Against ppi_mean_pointestimate and ppi_mean_ci of ppi-python 0.2.3, whose interval is
     normal.
     """
@@ -36,7 +36,7 @@ def test_the_mean_is_that_of_ppi_python(seed: int, expected: tuple[float, ...]) 
     assert (found.value, found.low, found.high) == pytest.approx(expected, abs=0.005)
 
 
-def test_the_interval_holds_the_truth_and_the_judges_mean_does_not() -> None:
+def test_the_interval_holds_the_truth_and_the_judges_mean_does_not():
     holds = biased = 0
     for seed in range(300):
         judged, labels = sample(seed)
@@ -50,14 +50,14 @@ def test_the_interval_holds_the_truth_and_the_judges_mean_does_not() -> None:
     assert biased / 300 > 0.8
 
 
-def test_labels_of_one_cluster_correct_nothing() -> None:
+def test_labels_of_one_cluster_correct_nothing():
     assert corrected_mean([1, 0, 1], [1, 0, None], ["a", "a", "b"]) is None
     everybody = corrected_mean([1, 1, 1, 1], [1, 0, 1, 0], "abcd")
     assert everybody
     assert everybody.value == 0.5
 
 
-def test_youdens_j() -> None:
+def test_youdens_j():
     assert youden([1, 1], [1, 1]) is None
     found = youden([1, 1, 0, 0], [1, 1, 0, 0])
     assert found

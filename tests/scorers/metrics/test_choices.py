@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from music_evals.scorers.metrics.choices import choice_figures, f1_interval
 
 
-def test_a_worked_case() -> None:
+def test_a_worked_case():
     # 100 questions, 80 answered, 48 of them right: P = 0.6, R = 0.48, F1 = 2 * 0.6 * 0.48 / 1.08 =
     # 0.53333
     figures = choice_figures(right=48, answered=80, responses=100, questions=100)
@@ -26,7 +26,7 @@ def test_a_worked_case() -> None:
     ("precision", "recall", "f1"),
     [(63.15, 62.93, 63.04), (64.2, 45.86, 53.5), (35.95, 14.54, 20.7), (60, 11.06, 18.68)],
 )
-def test_f1_is_the_papers(precision: float, recall: float, f1: float) -> None:
+def test_f1_is_the_papers(precision, recall, f1):
     responses = 14_244
     right = round(recall / 100 * responses)
     answered = round(right / (precision / 100))
@@ -35,7 +35,7 @@ def test_f1_is_the_papers(precision: float, recall: float, f1: float) -> None:
     )
 
 
-def test_nothing_answered() -> None:
+def test_nothing_answered():
     figures = choice_figures(0, 0, 20, 20)
     precision, f1 = figures["precision"], figures["f1"]
     assert (precision.value, precision.low, precision.high) == (0, 0, 1)
@@ -44,7 +44,7 @@ def test_nothing_answered() -> None:
     assert f1.high < 0.2
 
 
-def test_repetitions_do_not_narrow_an_interval() -> None:
+def test_repetitions_do_not_narrow_an_interval():
     once = choice_figures(30, 40, 60, 60)
     four_times = choice_figures(120, 160, 240, 60)
     for name, figure in once.items():
@@ -65,7 +65,7 @@ def test_the_figure_lies_in_its_interval(right: int, wrong: int, unanswered: int
         assert figure.value - 1e-9 <= figure.high <= 1
 
 
-def test_the_interval_of_f1_covers_as_often_as_it_says() -> None:
+def test_the_interval_of_f1_covers_as_often_as_it_says():
     rng = np.random.default_rng(1)
     for probabilities in ([0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.8, 0.15, 0.05]):
         truth = 2 * probabilities[0] / (2 - probabilities[2])

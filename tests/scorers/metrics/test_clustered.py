@@ -20,17 +20,17 @@ TABLE_3 = [
 ]  # fmt: skip
 
 
-def outcomes(right: int, n: int) -> list[float]:
+def outcomes(right, n):
     return [1.0] * right + [0.0] * (n - right)
 
 
 @pytest.mark.parametrize(("accuracy", "low", "high"), TABLE_3)
-def test_the_intervals_of_table_3(accuracy: float, low: float, high: float) -> None:
+def test_the_intervals_of_table_3(accuracy, low, high):
     found = mean_interval(outcomes(round(accuracy * 18), 1800))
     assert [100 * end for end in found] == pytest.approx([low, high], abs=0.006)
 
 
-def test_clusters_of_one_size() -> None:
+def test_clusters_of_one_size():
     """The exact interval of as many trials as the spread of the clusters' means is worth, with t
     for 4 degrees.
     """
@@ -43,13 +43,13 @@ def test_clusters_of_one_size() -> None:
     assert mean_interval(values, np.repeat(range(5), 10).tolist()) == pytest.approx(expected)
 
 
-def test_many_items_have_the_interval_of_student() -> None:
+def test_many_items_have_the_interval_of_student():
     values = np.random.default_rng(1).random(400)
     expected = stats.ttest_1samp(values, 0).confidence_interval()
     assert mean_interval(values) == pytest.approx((expected.low, expected.high), abs=0.004)
 
 
-def test_twins_say_nothing_new() -> None:
+def test_twins_say_nothing_new():
     values = np.random.default_rng(2).random(20).tolist()
     twins = [value for value in values for _ in range(2)]
     assert mean_interval(twins, [place // 2 for place in range(40)]) == pytest.approx(
@@ -57,7 +57,7 @@ def test_twins_say_nothing_new() -> None:
     )
 
 
-def test_clusters_that_are_alike_count_as_one_trial_each() -> None:
+def test_clusters_that_are_alike_count_as_one_trial_each():
     names = np.repeat(range(5), 12).tolist()
     right = stats.binomtest(5, 5).proportion_ci(method="exact")
     assert mean_interval([1.0] * 60, names) == pytest.approx((right.low, 1))
@@ -68,13 +68,13 @@ def test_clusters_that_are_alike_count_as_one_trial_each() -> None:
     )
 
 
-def test_one_cluster_has_no_interval() -> None:
+def test_one_cluster_has_no_interval():
     assert np.isnan(mean_interval([1, 0, 1], ["a", "a", "a"])).all()
     assert np.isnan(mean_interval([0.3])).all()
     assert np.isnan(mean_interval([1, 0, 1, 0], "abca", strata="ssst")).all()
 
 
-def test_strata_count_alike_whatever_their_sizes() -> None:
+def test_strata_count_alike_whatever_their_sizes():
     assert macro_mean([1.0] + [0.0] * 99, "a" + "b" * 99) == 0.5
     values = np.random.default_rng(3).random(300)
     strata = np.repeat(list("abc"), (60, 200, 40))
@@ -86,7 +86,7 @@ def test_strata_count_alike_whatever_their_sizes() -> None:
     )
 
 
-def test_a_cluster_in_every_stratum_is_one_cluster() -> None:
+def test_a_cluster_in_every_stratum_is_one_cluster():
     """Where its answers in all strata are the same, the strata say no more than one."""
     values = np.random.default_rng(4).random(8).tolist()
     strata = [name for name in "abc" for _ in values]
@@ -98,7 +98,7 @@ def test_a_cluster_in_every_stratum_is_one_cluster() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("count", [5, 10, 30])
 @pytest.mark.parametrize("is_shared", [True, False])
-def test_macro_means_are_held_as_often_as_said(count: int, is_shared: bool) -> None:
+def test_macro_means_are_held_as_often_as_said(count, is_shared):
     rng = np.random.default_rng(count)
     strata, clusters = np.repeat(range(5), count), np.tile(range(count), 5)
     at = np.array([0.1, 0.5, 0.9, 0.95, 0.3])[strata]  # mean of each stratum
@@ -115,7 +115,7 @@ def test_macro_means_are_held_as_often_as_said(count: int, is_shared: bool) -> N
 
 
 @pytest.mark.parametrize(("count", "mean"), [(5, 0.2), (5, 0.5), (10, 0.8), (15, 0.2)])
-def test_the_interval_holds_the_truth_as_often_as_it_says(count: int, mean: float) -> None:
+def test_the_interval_holds_the_truth_as_often_as_it_says(count, mean):
     rng = np.random.default_rng(count)
     held = 0
     for _ in range(600):
@@ -140,7 +140,7 @@ def test_the_interval_holds_the_truth_as_often_as_it_says(count: int, mean: floa
         ([1, 0], {"strata": [0]}, "strata names 1 items, correct has 2"),
     ],
 )
-def test_what_is_refused(values: list[float], names: dict[str, list[int]], message: str) -> None:
+def test_what_is_refused(values, names, message):
     with pytest.raises(ValueError, match=message):
         mean_interval(values, **names)
 
@@ -155,12 +155,12 @@ def test_wilsons_interval_is_scipys(n: int, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(("proportion", "n"), [(0.5, 0), (-0.1, 10), (1.1, 10), (float("nan"), 10)])
-def test_what_has_no_wilson_interval(proportion: float, n: int) -> None:
+def test_what_has_no_wilson_interval(proportion, n):
     with pytest.raises(ValueError, match=r"n is 0|proportion is"):
         wilson_interval(proportion, n)
 
 
-def test_chats_about_the_same_questions_are_clusters_and_so_are_the_questions() -> None:
+def test_chats_about_the_same_questions_are_clusters_and_so_are_the_questions():
     """Three chats with 0, 1 and 2 of two questions right: both variances by hand, and
     Satterthwaite's freedom.
     """
@@ -182,7 +182,7 @@ def test_chats_about_the_same_questions_are_clusters_and_so_are_the_questions() 
 
 
 @pytest.mark.parametrize("chats", [2, 3, 10])
-def test_the_interval_of_chats_holds_the_truth(chats: int) -> None:
+def test_the_interval_of_chats_holds_the_truth(chats):
     rng, questions = np.random.default_rng(chats), 20
     items, names = [*range(questions)] * chats, np.repeat(range(chats), questions).tolist()
     held = []
@@ -194,7 +194,7 @@ def test_the_interval_of_chats_holds_the_truth(chats: int) -> None:
     assert np.mean(held) >= 0.91
 
 
-def test_few_clusters_are_worth_no_less_than_one_answer_each() -> None:
+def test_few_clusters_are_worth_no_less_than_one_answer_each():
     """Ten questions on two clips, 3 right: Student's t has one degree of freedom, and said 0 to
     100%.
     """
@@ -204,7 +204,7 @@ def test_few_clusters_are_worth_no_less_than_one_answer_each() -> None:
 
 
 @pytest.mark.parametrize("chance", [0.3, 0.8])
-def test_intervals_of_few_clusters_cover(chance: float) -> None:
+def test_intervals_of_few_clusters_cover(chance):
     """All answers on a clip are alike, so a clip is worth just one answer."""
     rng, covered = np.random.default_rng(4), []
     clusters = np.repeat(range(6), [1, 2, 2, 3, 4, 4])

@@ -2,7 +2,6 @@
 permutations.
 """
 
-from collections.abc import Sequence
 from itertools import permutations
 
 import numpy as np
@@ -14,7 +13,7 @@ from music_evals.scorers.metrics.collapse import collapse, permutation_p, positi
 KEYS = ["A"] * 31 + ["B"] * 28 + ["C"] * 30 + ["D"] * 31
 
 
-def test_the_commonest_answer_is_compared_with_the_commonest_key() -> None:
+def test_the_commonest_answer_is_compared_with_the_commonest_key():
     answers = ["C"] * 102 + ["B"] * 10 + [None] * 8
     found = collapse(answers, KEYS, range(120))
     assert found is not None
@@ -36,9 +35,7 @@ def test_the_commonest_answer_is_compared_with_the_commonest_key() -> None:
         (89, 200, False),
     ],
 )
-def test_collapse_is_far_above_the_keys_and_not_by_chance(
-    same: int, items: int, is_collapsed: bool
-) -> None:
+def test_collapse_is_far_above_the_keys_and_not_by_chance(same, items, is_collapsed):
     rest = items - same
     answers = ["A"] * same + (["B", "C", "D"] * rest)[:rest]
     found = collapse(answers, ["A", "B", "C", "D"] * (items // 4), range(items))
@@ -46,14 +43,14 @@ def test_collapse_is_far_above_the_keys_and_not_by_chance(
     assert found.is_collapsed is is_collapsed
 
 
-def test_epochs_are_no_further_questions() -> None:
+def test_epochs_are_no_further_questions():
     answers, keys = ["A"] * 10 + ["B"] * 10, ["A", "B", "C", "D"] * 5
     once = collapse(answers, keys, range(20))
     often = collapse(answers * 9, keys * 9, [*range(20)] * 9)
     assert once == often
 
 
-def by_all_permutations(answers: Sequence[str], keys: Sequence[str]) -> float:
+def by_all_permutations(answers, keys):
     """Twice the smaller tail, over all orders of the keys."""
     right = [sum(map(str.__eq__, answers, order)) for order in permutations(keys)]
     score = sum(map(str.__eq__, answers, keys))
@@ -62,13 +59,13 @@ def by_all_permutations(answers: Sequence[str], keys: Sequence[str]) -> float:
 
 
 @pytest.mark.parametrize("answers", ["ABCABC", "ABCACB", "AAAAAB", "BCABCA", "AABBCC"])
-def test_p_of_few_questions_is_that_of_all_permutations(answers: str) -> None:
+def test_p_of_few_questions_is_that_of_all_permutations(answers):
     keys = [*"ABCABC"]
     expected = by_all_permutations([*answers], keys)
     assert permutation_p([*answers], keys, range(6)) == pytest.approx(expected)
 
 
-def test_p_of_many_questions_is_near_that_of_the_hypergeometric_distribution() -> None:
+def test_p_of_many_questions_is_near_that_of_the_hypergeometric_distribution():
     from scipy.stats import hypergeom
 
     # 30 of 60 keys are A, and 30 answers: how many of these are right is hypergeometric. 999 draws
@@ -79,21 +76,21 @@ def test_p_of_many_questions_is_near_that_of_the_hypergeometric_distribution() -
     assert permutation_p(answers, keys, range(60)) == pytest.approx(expected, abs=0.04)
 
 
-def test_one_answer_to_all_questions_has_a_p_of_1_whatever_it_scores() -> None:
+def test_one_answer_to_all_questions_has_a_p_of_1_whatever_it_scores():
     keys = ["A"] * 54 + ["B"] * 6
     assert permutation_p(["A"] * 60, keys, range(60)) == 1
     assert permutation_p(["A"] * 60, ["A"] * 60, range(60)) == 1
     assert permutation_p(["A"], ["A"], [0]) == 1
 
 
-def test_the_key_of_a_question_goes_to_all_its_epochs() -> None:
+def test_the_key_of_a_question_goes_to_all_its_epochs():
     # Six questions are the same evidence however often each is asked.
     keys, answers = [*"AABBCC"], [*"AABBCC"]
     once = permutation_p(answers, keys, range(6))
     assert permutation_p(answers * 5, keys * 5, [*range(6)] * 5) == pytest.approx(once)
 
 
-def test_random_answers_are_seldom_called_collapsed_or_dependent() -> None:
+def test_random_answers_are_seldom_called_collapsed_or_dependent():
     rng = np.random.default_rng(3)
     collapsed = dependent = 0
     for _ in range(100):
@@ -107,7 +104,7 @@ def test_random_answers_are_seldom_called_collapsed_or_dependent() -> None:
     assert dependent <= 11
 
 
-def test_position_bias_is_what_would_have_to_move() -> None:
+def test_position_bias_is_what_would_have_to_move():
     answers = ["C"] * 109 + ["B"] * 7 + ["D"] * 4
     # By hand: C has 109 in the place of 30 of 120.
     assert position_bias(answers, KEYS) == pytest.approx(79 / 120)

@@ -21,7 +21,7 @@ PARTS = """
 """
 
 
-def test_the_parts_are_those_of_a_published_analysis() -> None:
+def test_the_parts_are_those_of_a_published_analysis():
     """Its mean squares are 9.81799, 1.58363, 0.01994 and 0.04598; statsmodels has the same."""
     values = np.array(PARTS.split(), dtype=float).reshape(10, 3, 3)
     expected = ((9.81799 - 0.01994) / 9, (1.58363 - 0.01994) / 30, 0, 0.04598)
@@ -29,7 +29,7 @@ def test_the_parts_are_those_of_a_published_analysis() -> None:
 
 
 @pytest.mark.parametrize(("spread", "of_one"), [(0.0, 0.9), (0.5, 0.0)])
-def test_the_interval_holds_the_mean_over_other_wordings(spread: float, of_one: float) -> None:
+def test_the_interval_holds_the_mean_over_other_wordings(spread, of_one):
     """Of 300 tables of 100 questions in three wordings; `of_one`: the interval of one wording holds it
     in more than this share, or, where wordings matter, in less than 0.8.
     """
@@ -45,7 +45,7 @@ def test_the_interval_holds_the_mean_over_other_wordings(spread: float, of_one: 
     assert (holds_by_one / 300 > of_one) if of_one else (holds_by_one / 300 < 0.8)
 
 
-def test_all_right_in_each_wording_is_worth_all_questions() -> None:
+def test_all_right_in_each_wording_is_worth_all_questions():
     mean, (low, high) = wordings_interval(np.ones((50, 3)), range(50), [0] * 50)
     assert (mean, high) == (1, 1)
     assert low == pytest.approx(0.9289, abs=1e-4)  # 50 of 50, exact

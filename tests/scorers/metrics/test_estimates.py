@@ -14,7 +14,7 @@ from music_evals.scorers.metrics.estimates import (
 )
 
 
-def test_independent_right_and_wrong_answers_have_wilsons_interval() -> None:
+def test_independent_right_and_wrong_answers_have_wilsons_interval():
     found = estimate([1, 1, 1, 0])
     assert found == share(0.75, 4)
     assert found is not None
@@ -23,14 +23,14 @@ def test_independent_right_and_wrong_answers_have_wilsons_interval() -> None:
     assert estimate([]) is None
 
 
-def test_an_item_counts_once_whatever_its_number_of_runs() -> None:
+def test_an_item_counts_once_whatever_its_number_of_runs():
     found = estimate([1, 0, 1, 1, 1], items="aabbb")
     assert found is not None
     assert (found.value, found.n) == (0.75, 2)
     assert estimate([1, 0, 1] * 5, items="abc" * 5) == estimate([1, 0, 1], items="abc")
 
 
-def test_clusters_and_strata_are_those_of_the_items() -> None:
+def test_clusters_and_strata_are_those_of_the_items():
     values, clusters, strata = [1, 1, 0, 0, 1, 0], "aabbcc", "xyxyxy"
     found = estimate(values, clusters=clusters)
     assert found is not None
@@ -45,12 +45,12 @@ def test_clusters_and_strata_are_those_of_the_items() -> None:
     assert single == Estimate(pytest.approx(2 / 3), n=3)
 
 
-def test_flattened_estimates_are_as_a_log_has_them() -> None:
+def test_flattened_estimates_are_as_a_log_has_them():
     names = {"tau": Estimate(0.5, 0.4, 0.6, 10), "median": Estimate(2.0), "gone": None}
     assert flatten(names) == {"tau": 0.5, "tau_low": 0.4, "tau_high": 0.6, "median": 2.0}
 
 
-def test_averages_combine_as_independent_errors_do() -> None:
+def test_averages_combine_as_independent_errors_do():
     one = Estimate(0.5, 0.4, 0.6, 10)
     four = average([one] * 4)  # half as wide
     assert (four.value, four.low, four.high, four.n) == pytest.approx((0.5, 0.45, 0.55, 40))
@@ -59,7 +59,7 @@ def test_averages_combine_as_independent_errors_do() -> None:
     assert average([one, Estimate(0.9)]).low is None
 
 
-def test_a_difference_is_newcombes() -> None:
+def test_a_difference_is_newcombes():
     # His example (a): 56 of 70 and 48 of 80, method 10: 0.0524 to 0.3339.
     found = difference(share(56 / 70, 70), share(48 / 80, 80))
     assert found.value == pytest.approx(0.2)
@@ -67,7 +67,7 @@ def test_a_difference_is_newcombes() -> None:
     assert difference(share(0.5, 10), Estimate(0.25)).low is None
 
 
-def test_responses_in_one_chat_have_no_interval_and_in_several_one_by_chat() -> None:
+def test_responses_in_one_chat_have_no_interval_and_in_several_one_by_chat():
     alone = estimate([1, 0, 1], ["a", "b", "c"], ["chat 1"] * 3)
     assert alone is not None
     assert (alone.low, alone.n) == (None, 3)

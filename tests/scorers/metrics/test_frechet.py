@@ -18,14 +18,14 @@ from music_evals.scorers.metrics.frechet import (
 Floats = npt.NDArray[np.float64]
 
 
-def by_definition(reference: Floats, generated: Floats) -> float:
+def by_definition(reference, generated):
     first, second = np.cov(reference.T), np.cov(generated.T)
     root = linalg.sqrtm(first @ second)
     difference = reference.mean(axis=0) - generated.mean(axis=0)
     return float(difference @ difference + np.trace(first + second - 2 * root).real)
 
 
-def clouds(seed: int, *sizes: int, dimension: int) -> list[Floats]:
+def clouds(seed, *sizes, dimension):
     rng = np.random.default_rng(seed)
     return [
         rng.normal(size=(n, dimension)) @ rng.normal(size=(dimension, dimension)) + rng.normal()
@@ -33,14 +33,14 @@ def clouds(seed: int, *sizes: int, dimension: int) -> list[Floats]:
     ]
 
 
-def whitened(rng: np.random.Generator, n: int, dimension: int) -> Floats:
+def whitened(rng, n, dimension):
     """Pieces whose mean is 0 and whose covariance is the identity, to rounding."""
     rows = rng.normal(size=(n, dimension))
     return np.linalg.qr(rows - rows.mean(axis=0))[0] * np.sqrt(n - 1)
 
 
 @pytest.mark.parametrize("sizes", [(300, 200), (200, 300), (40, 300)])
-def test_the_distance_agrees_with_scipy(sizes: tuple[int, int]) -> None:
+def test_the_distance_agrees_with_scipy(sizes):
     for seed in range(5):
         reference, generated = clouds(seed, *sizes, dimension=24)
         assert frechet_distance(reference, generated) == pytest.approx(
@@ -48,7 +48,7 @@ def test_the_distance_agrees_with_scipy(sizes: tuple[int, int]) -> None:
         )
 
 
-def test_diagonal_covariances_have_a_closed_form() -> None:
+def test_diagonal_covariances_have_a_closed_form():
     rng = np.random.default_rng(1)
     first, second, between = rng.uniform(0.1, 3, 10), rng.uniform(0.1, 3, 10), rng.normal(size=10)
     found = frechet_distance(
@@ -57,7 +57,7 @@ def test_diagonal_covariances_have_a_closed_form() -> None:
     assert found == pytest.approx(np.sum(between**2) + np.sum((first - second) ** 2), rel=1e-9)
 
 
-def test_singular_covariances() -> None:
+def test_singular_covariances():
     # Fewer pieces than dimensions: all that differs lies in a subspace of 6 of 100 dimensions.
     rng = np.random.default_rng(2)
     first, second = rng.uniform(0.5, 2, 6), rng.uniform(0.5, 2, 6)
@@ -75,7 +75,7 @@ def test_singular_covariances() -> None:
 
 
 @pytest.mark.parametrize(("n", "dimension"), [(200, 24), (20, 200)])
-def test_what_a_distance_must_be(n: int, dimension: int) -> None:
+def test_what_a_distance_must_be(n, dimension):
     reference, generated = clouds(3, n, n + 7, dimension=dimension)
     distance = frechet_distance(reference, generated)
     assert 0 <= frechet_distance(reference, reference) <= 1e-9 * np.trace(np.cov(reference.T))
@@ -90,7 +90,7 @@ def test_what_a_distance_must_be(n: int, dimension: int) -> None:
     )
 
 
-def test_resamples_are_those_of_the_pieces_themselves() -> None:
+def test_resamples_are_those_of_the_pieces_themselves():
     reference, generated = clouds(5, 60, 40, dimension=6)
     counts = np.random.default_rng(0).multinomial(40, np.full(40, 1 / 40), 200)
     distances = [
@@ -101,7 +101,7 @@ def test_resamples_are_those_of_the_pieces_themselves() -> None:
     assert frechet_interval(reference, generated, resamples=200) == pytest.approx(tuple(expected))
 
 
-def test_the_interval_covers_what_is_expected_at_its_size() -> None:
+def test_the_interval_covers_what_is_expected_at_its_size():
     rng = np.random.default_rng(6)
     reference = rng.normal(size=(200, 5))
     samples = [rng.normal(size=(60, 5)) * 0.8 + 0.4 for _ in range(60)]
@@ -111,7 +111,7 @@ def test_the_interval_covers_what_is_expected_at_its_size() -> None:
     assert frechet_interval(reference, reference[:30], resamples=80)[0] == 0
 
 
-def test_the_extrapolation_takes_the_bias_away() -> None:
+def test_the_extrapolation_takes_the_bias_away():
     rng = np.random.default_rng(8)
     reference = whitened(rng, 500, 16)
     found = [rng.normal(size=(120, 16)) + 0.25 for _ in range(12)]  # 16 · 0.25² = 1 apart
@@ -132,9 +132,7 @@ def test_the_extrapolation_takes_the_bias_away() -> None:
         ([[1.0], [2.0]], [[1.0, 2.0], [2.0, 3.0]], "reference has 1 dimensions, generated 2"),
     ],
 )
-def test_what_is_no_set_of_embeddings(
-    reference: list[object], generated: list[object], named: str
-) -> None:
+def test_what_is_no_set_of_embeddings(reference, generated, named):
     for figure in (frechet_distance, partial(frechet_interval, resamples=9), frechet_infinity):
         with pytest.raises(ValueError, match=named):
             figure(reference, generated)

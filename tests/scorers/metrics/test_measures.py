@@ -16,7 +16,7 @@ from music_evals.scorers.metrics.measures import (
 )
 
 
-def test_f1_agrees_with_scikit_learn_on_indicators() -> None:
+def test_f1_agrees_with_scikit_learn_on_indicators():
     rng = random.Random(1)
     for _ in range(30):
         named = {rng.randint(0, 8) for _ in range(rng.randint(0, 5))}
@@ -25,7 +25,7 @@ def test_f1_agrees_with_scikit_learn_on_indicators() -> None:
         assert measure_f1(named, right) == pytest.approx(f1_score(*indicators, zero_division=1.0))
 
 
-def test_counts_agree_with_numpy() -> None:
+def test_counts_agree_with_numpy():
     rng = random.Random(2)
     for _ in range(40):
         right = [rng.randint(1, 60) for _ in range(rng.randint(1, 40))]
@@ -42,13 +42,13 @@ def test_counts_agree_with_numpy() -> None:
             assert found["median_absolute_error"].value == pytest.approx(np.nanmedian(errors))
 
 
-def test_counts_without_a_readable_answer_have_no_error() -> None:
+def test_counts_without_a_readable_answer_have_no_error():
     found = count_figures([None], [8], 1)
     assert [found[name].value for name in ("exact", "within_10")] == [0, 0]
     assert "median_absolute_error" not in found
 
 
-def test_tau_agrees_with_scipy_on_the_ranks_of_random_orders() -> None:
+def test_tau_agrees_with_scipy_on_the_ranks_of_random_orders():
     rng = random.Random(1)
     for _ in range(40):
         size = rng.randint(2, 9)
@@ -65,7 +65,7 @@ def test_tau_agrees_with_scipy_on_the_ranks_of_random_orders() -> None:
     ) / 24 == pytest.approx(0.5)
 
 
-def test_published_tau_agrees_with_scipy_on_the_digits() -> None:
+def test_published_tau_agrees_with_scipy_on_the_digits():
     for answer in map("".join, permutations("0123")):
         for right in map("".join, permutations("0123")):
             expected = (kendalltau(list(map(int, answer)), list(map(int, right))).statistic + 1) / 2
@@ -76,7 +76,7 @@ def test_published_tau_agrees_with_scipy_on_the_digits() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, "", "012", "01234", "0012", "0124", "abcd"])
-def test_what_is_no_order_earns_nothing(answer: str | None) -> None:
+def test_what_is_no_order_earns_nothing(answer):
     assert penalised_tau(answer, "0123") == 0
     with pytest.raises(ValueError, match="is no order"):
         penalised_tau(answer, "0112")

@@ -5,10 +5,10 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from music_evals.scorers.metrics.noninferiority import questions_needed, score_statistic, verdict
-from music_evals.scorers.metrics.paired import Comparison, compare
+from music_evals.scorers.metrics.paired import compare
 
 
-def test_the_example_of_the_paper() -> None:
+def test_the_example_of_the_paper():
     """Tango 1998: 44 pairs, one lost and none gained, and a margin of 0.1 give 1.709."""
     assert score_statistic(1, 0, 44, 0.1) == pytest.approx(1.709, abs=5e-4)
 
@@ -17,10 +17,8 @@ def test_the_example_of_the_paper() -> None:
     ("lost", "gained", "pairs", "margin"),
     [(3, 1, 44, 0.1), (12, 5, 84, 0.03), (100, 60, 1433, 0.03)],
 )
-def test_the_statistic_is_that_at_the_largest_likelihood(
-    lost: int, gained: int, pairs: int, margin: float
-) -> None:
-    def unlikeliness(share: float) -> float:
+def test_the_statistic_is_that_at_the_largest_likelihood(lost, gained, pairs, margin):
+    def unlikeliness(share):
         same = (pairs - lost - gained) * np.log(1 - 2 * share + margin)
         return -float(lost * np.log(share) + gained * np.log(share - margin) + same)
 
@@ -31,7 +29,7 @@ def test_the_statistic_is_that_at_the_largest_likelihood(
     assert score_statistic(lost, gained, pairs, margin) == pytest.approx(expected, rel=1e-5)
 
 
-def drawn(rng: np.random.Generator, pairs: int, drop: float) -> Comparison:
+def drawn(rng, pairs, drop):
     """Two runs that differ on a fifth of the questions, or more."""
     differing = max(0.2, drop)
     shares = [(differing + drop) / 2, (differing - drop) / 2, 1 - differing]
@@ -53,7 +51,7 @@ def drawn(rng: np.random.Generator, pairs: int, drop: float) -> Comparison:
         (4000, 0.0, {"no worse": 0.95}),
     ],
 )
-def test_states_by_questions_and_drop(pairs: int, drop: float, least: dict[str, float]) -> None:
+def test_states_by_questions_and_drop(pairs, drop, least):
     rng = np.random.default_rng(2)
     states = [verdict(drawn(rng, pairs, drop), 0.03) for _ in range(400)]
     for state, share in least.items():
@@ -63,7 +61,7 @@ def test_states_by_questions_and_drop(pairs: int, drop: float, least: dict[str, 
     assert states.count("no worse") <= 0.04 * 400 or drop < 0.03
 
 
-def test_the_number_of_questions_shows_it_in_four_of_five_cases() -> None:
+def test_the_number_of_questions_shows_it_in_four_of_five_cases():
     rng = np.random.default_rng(3)
     needed = questions_needed(drawn(rng, 20_000, 0), 0.03)
     assert needed
@@ -72,7 +70,7 @@ def test_the_number_of_questions_shows_it_in_four_of_five_cases() -> None:
     assert questions_needed(drawn(rng, 100, 0), 0) is None
 
 
-def test_pieces_count_as_one() -> None:
+def test_pieces_count_as_one():
     """All answers on a piece changed together: ten pieces cannot hold the gate."""
     pieces = [piece for piece in range(10) for _ in range(100)]
     first = [float(piece < 8) for piece in pieces]

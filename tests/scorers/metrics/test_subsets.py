@@ -8,7 +8,7 @@ import pytest
 from music_evals.scorers.metrics.subsets import draw, strata_by_difficulty, subset_estimate
 
 
-def test_the_mean_over_all_subsets_is_the_score_on_all_items() -> None:
+def test_the_mean_over_all_subsets_is_the_score_on_all_items():
     """Strata of two sizes: each item has a chance of its own, and no model is favoured."""
     values = np.array([1, 0, 0.5, 1, 1, 0, 0.25])
     strata = [np.arange(4), np.arange(4, 7)]
@@ -20,13 +20,13 @@ def test_the_mean_over_all_subsets_is_the_score_on_all_items() -> None:
     assert np.mean(means) == pytest.approx(values.mean())
 
 
-def test_all_items_leave_no_doubt() -> None:
+def test_all_items_leave_no_doubt():
     values = np.array([1, 0, 0, 1.0])
     found = subset_estimate([values[:2], values[2:]], [2, 2])
     assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)
 
 
-def test_strata_hold_items_that_are_about_as_hard() -> None:
+def test_strata_hold_items_that_are_about_as_hard():
     means = np.random.default_rng(1).permutation(np.linspace(0, 1, 101))
     strata = strata_by_difficulty(means, 22, np.random.default_rng(0))
     assert [len(items) for items in strata] == [26, 25, 25, 25]
@@ -37,7 +37,7 @@ def test_strata_hold_items_that_are_about_as_hard() -> None:
     assert [len({*items}) for items in drawn] == [6, 6, 5, 5]
 
 
-def responses(rng: np.random.Generator, models: int, items: int) -> np.ndarray:
+def responses(rng, models, items):
     """Answers by a model of two parameters, with guessing."""
     skill, difficulty = rng.normal(size=(models, 1)), rng.normal(size=items)
     slope = np.exp(rng.normal(0, 0.4, items))
@@ -46,7 +46,7 @@ def responses(rng: np.random.Generator, models: int, items: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("size", [25, 100])
-def test_estimates_of_held_out_models_are_unbiased_and_cover(size: int) -> None:
+def test_estimates_of_held_out_models_are_unbiased_and_cover(size):
     rng = np.random.default_rng(3)
     errors, covered, widths = [], [], []
     for _ in range(100):

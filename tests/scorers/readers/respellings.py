@@ -1,7 +1,6 @@
 """Replies that name an option as a person would, however it is spelled, for tests of readers."""
 
 import re
-from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
@@ -42,7 +41,7 @@ class Respelled(NamedTuple):
     is_bare: bool
 
 
-def notes_of(text: str) -> list[str]:
+def notes_of(text):
     """The notes in a text, each as its letter and its accidental in English words."""
     notes = []
     for before, letter, after in _NOTE.findall(text):
@@ -51,12 +50,12 @@ def notes_of(text: str) -> list[str]:
     return notes
 
 
-def is_notes(text: str) -> bool:
+def is_notes(text):
     """Whether a text is one or more notes, and nothing else."""
     return bool(notes_of(text)) and not re.sub(r"[\s,、]", "", _NOTE.sub("", text))
 
 
-def spellings(text: str) -> Iterator[str]:
+def spellings(text):
     """A text in its own and other spellings, in the order of its words."""
     yield text
     yield from (text.upper(), text.lower(), text.title())
@@ -65,7 +64,7 @@ def spellings(text: str) -> Iterator[str]:
         return
     for signs in _SPELLINGS:
 
-        def spelled(match: re.Match[str], signs: dict[str, str] = signs) -> str:
+        def spelled(match, signs=signs):
             letter, _, words = notes_of(match[0])[0].partition(" ")
             return letter + signs.get(words, "")
 
@@ -79,7 +78,7 @@ def spellings(text: str) -> Iterator[str]:
         yield _WORDS[notes[0][2:]] + notes[0][0]
 
 
-def reordered(text: str) -> Iterator[str]:
+def reordered(text):
     """A list of notes in other orders."""
     notes = notes_of(text) if is_notes(text) else []
     for turn in range(1, len(notes)):
@@ -88,7 +87,7 @@ def reordered(text: str) -> Iterator[str]:
         yield ", ".join(reversed(notes))
 
 
-def respelled(options: Sequence[str]) -> Iterator[Respelled]:
+def respelled(options):
     """All replies that name one of these options."""
     for letter, option in zip(ascii_uppercase, options, strict=False):
         for form in LETTERS:
@@ -100,7 +99,7 @@ def respelled(options: Sequence[str]) -> Iterator[Respelled]:
                 yield Respelled(form.format(text=text), letter, True)
 
 
-def crossed(options: Sequence[str]) -> Iterator[str]:
+def crossed(options):
     """Replies with the letter of an option and the text of another one."""
     for number, letter in enumerate(ascii_uppercase[: len(options)]):
         text = options[number - 1]
@@ -109,7 +108,7 @@ def crossed(options: Sequence[str]) -> Iterator[str]:
                 yield form.format(letter=letter, text=text)
 
 
-def meaning(text: str) -> str:
+def meaning(text):
     """What two spellings of an option share: its notes, or its words without case."""
     if is_notes(text):
         return " ".join(notes_of(text))

@@ -41,11 +41,11 @@ ANSWERS = ["Piano", "4/4 time", "G minor", "Measures 1-3"]
         "1. Flute\n2. 3/4\n\nFinal answers:\n1. Piano\n2. 4/4 time\n3. G minor\n4. Measures 1-3",
     ],
 )
-def test_forms_of_a_list(reply: str) -> None:
+def test_forms_of_a_list(reply):
     assert split_answers(reply, 4) == ANSWERS
 
 
-def test_missing_answers_are_none() -> None:
+def test_missing_answers_are_none():
     assert split_answers("1. Piano\n3. G minor\n4.", 4) == ["Piano", None, "G minor", None]
     assert split_answers("3. G minor", 4) == [None, None, "G minor", None]
     assert split_answers('["Piano", null, true, ""]', 4) == ["Piano", None, "Yes", None]
@@ -54,17 +54,17 @@ def test_missing_answers_are_none() -> None:
         assert split_answers(reply, 4) == [None] * 4
 
 
-def test_answers_over_several_lines_and_parts_that_are_numbered() -> None:
+def test_answers_over_several_lines_and_parts_that_are_numbered():
     reply = "1. The parts are\n   1. a theme\n   2. its answer\n2. Yes, C♯4;\nG♯4"
     assert split_answers(reply, 2) == ["The parts are\n1. a theme\n2. its answer", "Yes, C♯4;\nG♯4"]
 
 
-def test_a_later_repetition_counts_and_is_filled_up() -> None:
+def test_a_later_repetition_counts_and_is_filled_up():
     assert split_answers("1. a\n2. b\n3. c\n\n1. A\n2. B\n3. C", 3) == ["A", "B", "C"]
     assert split_answers("1. a\n2. b\n3. c\n\nCorrection:\n2. B", 3)[0] == "a"
 
 
-def test_one_question_takes_the_whole_reply() -> None:
+def test_one_question_takes_the_whole_reply():
     assert split_answers(" 1. Piano\n2. Flute ", 1) == ["1. Piano\n2. Flute"]
     assert split_answers("\n", 1) == [None]
     assert split_answers("x" * 10_000, 1) == ["x" * MAX_ANSWER]
@@ -72,7 +72,7 @@ def test_one_question_takes_the_whole_reply() -> None:
         split_answers("1. Piano", 0)
 
 
-def test_hostile_replies_end() -> None:
+def test_hostile_replies_end():
     for piece in (
         "[",
         "{",
@@ -101,7 +101,7 @@ def test_any_reply_gives_as_many_bounded_answers(reply: str, count: int) -> None
     )
 
 
-def test_a_numbered_list_is_read_back() -> None:
+def test_a_numbered_list_is_read_back():
     answers = [*ANSWERS, "Yes", "72 BPM", "I–V34", "No", "No", "Piano", "2/2", "1–3"]
     reply = "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, start=1))
     assert split_answers(reply, 12) == answers

@@ -25,7 +25,7 @@ with (DATA / "answers.csv").open(encoding="utf-8", newline="") as file:
 @pytest.mark.parametrize(
     "case", CASES, ids=lambda case: f"{case['answer_type']} {case['reference']}"
 )
-def test_answers(case: dict[str, str]) -> None:
+def test_answers(case):
     for column, expected in (("right", True), ("wrong", False), ("undecided", None)):
         for prediction in filter(None, case[column].split("|")):
             assert check(prediction, case["reference"], case["answer_type"]).is_right is expected, (
@@ -33,23 +33,23 @@ def test_answers(case: dict[str, str]) -> None:
             )
 
 
-def test_the_types_are_those_of_the_questions() -> None:
+def test_the_types_are_those_of_the_questions():
     assert get_args(AnswerType) == get_args(score_question.AnswerType)
     with pytest.raises(ValueError, match="answer_type='tempo' is not valid"):
         check("fast", "fast", "tempo")
 
 
-def test_a_reference_that_no_rule_reads_is_not_told() -> None:
+def test_a_reference_that_no_rule_reads_is_not_told():
     assert check("3 flats", "E♭;A♭;D♭", "key").is_right is None
     assert check("Treble clef", "the usual ones", "clef").is_right is None
 
 
-def test_keys_in_capitals_are_read() -> None:
+def test_keys_in_capitals_are_read():
     assert check("EB", "E♭ major", "key").is_right is True
 
 
 @pytest.mark.parametrize("answer_type", get_args(AnswerType))
-def test_hostile_predictions_end(answer_type: str) -> None:
+def test_hostile_predictions_end(answer_type):
     references = ("None", "C4", "I–V", "Measures 1–99999")
     pieces = (
         "I-",
@@ -79,7 +79,7 @@ def test_any_texts_are_checked(prediction: str, reference: str, answer_type: str
 @pytest.mark.parametrize(
     ("sign", "words"), [("", ""), ("♯", " sharp"), ("♭", " flat"), ("𝄪", " double sharp")]
 )
-def test_spellings_of_a_pitch_are_one_and_enharmonics_are_two(sign: str, words: str) -> None:
+def test_spellings_of_a_pitch_are_one_and_enharmonics_are_two(sign, words):
     for letter in "CDEFGAB":
         reference = f"{letter}{sign}4"
         assert check(f"{letter}{words} 4", reference, "pitch").is_right is True
@@ -93,12 +93,12 @@ def test_spellings_of_a_pitch_are_one_and_enharmonics_are_two(sign: str, words: 
 @pytest.mark.skipif(
     not PUBLISHED.is_file(), reason=f"no copy of the published questions in {PUBLISHED}"
 )
-def test_published_answers_are_never_wrong_of_themselves() -> None:
+def test_published_answers_are_never_wrong_of_themselves():
     openpyxl = pytest.importorskip("openpyxl", reason="needs the extra 'scores'")
     sheet = openpyxl.load_workbook(PUBLISHED, read_only=True).active
     rows = list(sheet.iter_rows(min_row=2, values_only=True))
     assert len(rows) == 1800
-    told: Counter[bool | None] = Counter()
+    told = Counter()
     for _, _, question, answer in rows:
         answer_type = answer_type_of(question, answer)
         found = check(answer, answer, answer_type).is_right
@@ -123,5 +123,5 @@ def test_published_answers_are_never_wrong_of_themselves() -> None:
         ("Who is the composer?", "J.S. Bach", "name"),
     ],
 )
-def test_types_of_published_questions(question: str, answer: str, answer_type: str) -> None:
+def test_types_of_published_questions(question, answer, answer_type):
     assert answer_type_of(question, answer) == answer_type

@@ -53,7 +53,7 @@ STARTS = (
 
 
 @pytest.mark.parametrize("label", LABELS)
-def test_prose_behind_a_labelled_answer_changes_nothing(label: str) -> None:
+def test_prose_behind_a_labelled_answer_changes_nothing(label):
     draw = random.Random(label)
     for _ in range(700):
         letter = draw.choice("ABCD")
@@ -89,7 +89,7 @@ def test_prose_behind_a_labelled_answer_changes_nothing(label: str) -> None:
         ("B or C", None),
     ],
 )
-def test_the_last_commitment_counts(reply: str, answer: str | None) -> None:
+def test_the_last_commitment_counts(reply, answer):
     assert read_choice(reply, OPTIONS).answer == answer
 
 
@@ -133,9 +133,7 @@ ITEMS = (
 @pytest.mark.parametrize(
     ("ending", "answer"), [("\n**B**", "B"), ("\nThe answer is B.", "B"), ("", None)]
 )
-def test_a_heading_of_a_list_is_no_label(
-    introduction: str, ending: str, answer: str | None
-) -> None:
+def test_a_heading_of_a_list_is_no_label(introduction, ending, answer):
     assert read_choice(f"{introduction}\n{ITEMS}{ending}", QUALITIES).answer == answer
 
 
@@ -149,7 +147,7 @@ def test_a_heading_of_a_list_is_no_label(
         ("Answer: B\n\nBecause the third", "B"),
     ],
 )
-def test_a_reply_that_was_cut_answers_by_a_label_alone(reply: str, answer: str | None) -> None:
+def test_a_reply_that_was_cut_answers_by_a_label_alone(reply, answer):
     assert read_choice(reply, QUALITIES, is_cut=True).answer == answer
 
 
@@ -175,11 +173,11 @@ def test_a_reply_that_was_cut_answers_by_a_label_alone(reply: str, answer: str |
         ("Wait, the third is low. It is a minor chord.", "B"),
     ],
 )
-def test_forms_of_an_answer(reply: str, answer: str) -> None:
+def test_forms_of_an_answer(reply, answer):
     assert read_choice(reply, QUALITIES).answer == answer
 
 
-def test_the_end_of_a_long_reply_is_read_first() -> None:
+def test_the_end_of_a_long_reply_is_read_first():
     reasoning = (
         "First I thought of A. The notes lie close together and the bass moves slowly. " * 90
     )

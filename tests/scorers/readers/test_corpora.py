@@ -54,7 +54,7 @@ MUSE = {
 }
 
 
-def rows(path: Path) -> list[dict[str, str]]:
+def rows(path):
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -62,7 +62,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 @pytest.mark.parametrize(
     "path", [HERE / "phrasings.csv", REPLIES / "score_answers.csv"], ids=lambda path: path.stem
 )
-def test_phrasings(path: Path) -> None:
+def test_phrasings(path):
     if not path.is_file():
         pytest.skip(f"no copy of the phrasings in {path}")
     found = Counter(
@@ -75,7 +75,7 @@ def test_phrasings(path: Path) -> None:
 
 
 @pytest.mark.skipif(not REPLIES.is_dir(), reason=f"no copy of the replies in {REPLIES}")
-def test_replies_of_real_models_to_muse_are_read_as_its_authors_read_them() -> None:
+def test_replies_of_real_models_to_muse_are_read_as_its_authors_read_them():
     lines = (REPLIES / "muse_replies.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 2400
     unread = []
@@ -95,7 +95,7 @@ def test_replies_of_real_models_to_muse_are_read_as_its_authors_read_them() -> N
 
 
 @pytest.mark.skipif(not REPLIES.is_dir(), reason=f"no copy of the replies in {REPLIES}")
-def test_the_authors_table_comes_out_of_their_replies() -> None:
+def test_the_authors_table_comes_out_of_their_replies():
     """The three replies above that are not read name a wrong instrument last, so they make no
     difference.
     """
@@ -113,7 +113,7 @@ def test_the_authors_table_comes_out_of_their_replies() -> None:
     }
     names = {"AF3": "Audio Flamingo 3", "G25Flash": "Gemini 2.5 Flash"}
     strategies = {"SYSINST": "standalone", "COT": "cot"}
-    right: Counter[tuple[str, str, str]] = Counter()
+    right = Counter()
     for reply in map(
         json.loads, (REPLIES / "muse_replies.jsonl").read_text(encoding="utf-8").splitlines()
     ):
@@ -132,7 +132,7 @@ def test_the_authors_table_comes_out_of_their_replies() -> None:
     assert differing == {}
 
 
-def test_choices() -> None:
+def test_choices():
     unread, misread = [], []
     replies = rows(HERE / "choices.csv")
     for row in replies:
@@ -143,7 +143,7 @@ def test_choices() -> None:
     assert len(unread) <= 0.06 * len(replies), unread
 
 
-def test_choices_that_were_written_without_sight_of_the_readers() -> None:
+def test_choices_that_were_written_without_sight_of_the_readers():
     """In ten languages; a label is a letter, R for a refusal, or - for no answer."""
     replies = [
         json.loads(line)
@@ -156,7 +156,7 @@ def test_choices_that_were_written_without_sight_of_the_readers() -> None:
     assert sum(reading.answer == label for reading, label in pairs) >= 0.95 * len(replies)
 
 
-def test_short_answers_that_were_written_without_sight_of_the_readers() -> None:
+def test_short_answers_that_were_written_without_sight_of_the_readers():
     rows = [
         json.loads(line)
         for line in (HERE / "blind_open.jsonl").read_text(encoding="utf-8").splitlines()
@@ -169,7 +169,7 @@ def test_short_answers_that_were_written_without_sight_of_the_readers() -> None:
     assert found[1, True] >= 0.94 * sum(row["right"] for row in rows)
 
 
-def test_lilybench_replies_that_were_written_without_sight_of_the_readers() -> None:
+def test_lilybench_replies_that_were_written_without_sight_of_the_readers():
     """A value is what the reply says, R for a refusal, or - for no answer."""
     readers = {
         "count": read_number,
@@ -191,7 +191,7 @@ def test_lilybench_replies_that_were_written_without_sight_of_the_readers() -> N
     assert sum(read == said for read, said in pairs) >= 0.93 * len(rows)
 
 
-def test_votes_that_were_written_without_sight_of_the_readers() -> None:
+def test_votes_that_were_written_without_sight_of_the_readers():
     rows = [
         json.loads(line)
         for line in (HERE / "blind_judge.jsonl").read_text(encoding="utf-8").splitlines()
@@ -199,7 +199,7 @@ def test_votes_that_were_written_without_sight_of_the_readers() -> None:
     assert [row["reply"] for row in rows if read_vote(row["reply"]) != row["vote"]] == []
 
 
-def test_written() -> None:
+def test_written():
     readers = {
         "number": read_number,
         "index": read_index,
@@ -211,7 +211,7 @@ def test_written() -> None:
         assert (read.status, read.text or "") == (row["status"], row["answer"]), row
 
 
-def test_refusals_and_what_looks_like_them() -> None:
+def test_refusals_and_what_looks_like_them():
     assert [
         row["reply"] for row in rows(HERE / "refusals.csv") if not is_refusal(row["reply"])
     ] == []
@@ -219,7 +219,7 @@ def test_refusals_and_what_looks_like_them() -> None:
     assert len(taken) <= 25, taken
 
 
-def test_votes() -> None:
+def test_votes():
     read = [
         (row["reply"], read_vote(row["reply"]), row["vote"])
         for row in rows(HERE / "judge_replies.csv")

@@ -40,7 +40,7 @@ KEYS = ["D", "C", "G", "A"]  # options that look like letters of other options
         (" \n", "empty", None),
     ],
 )
-def test_a_field_is_read_as_it_is(reply: str, status: str, answer: str | None) -> None:
+def test_a_field_is_read_as_it_is(reply, status, answer):
     (reading,) = read_fields(reply)
     assert (reading.status, reading.answer) == (status, answer)
 
@@ -60,14 +60,12 @@ def test_no_reply_makes_reading_fail(reply: str) -> None:
         (1, "C", [0, 2, 1, 3], 1, "C"),
     ],
 )
-def test_an_option_is_known_by_its_place(
-    place: int, right: str, order: list[int] | None, value: float, name: str
-) -> None:
+def test_an_option_is_known_by_its_place(place, right, order, value, name):
     verdict = judge_place(place, KEYS, right, order)
     assert (verdict.value, verdict.reading.answer) == (value, name)
 
 
-def test_names_in_the_dataset_are_letters_indices_or_texts() -> None:
+def test_names_in_the_dataset_are_letters_indices_or_texts():
     sentences = ["Yes, the same.", "No, another."]
     assert judge_place(1, sentences, sentences[1]).reading.answer == sentences[1]
     index = judge_place(1, ["G", "G"], "0")
@@ -77,7 +75,7 @@ def test_names_in_the_dataset_are_letters_indices_or_texts() -> None:
     )  # another option with the right one's text
 
 
-def test_schemas() -> None:
+def test_schemas():
     assert answer_field("yes_no")["enum"] == ["Yes", "No", "cannot tell"]
     assert answer_field("number")["anyOf"][0] == {"type": "integer"}
     assert answer_field("order")["anyOf"][0] == {"type": "array", "items": {"type": "integer"}}
@@ -89,7 +87,7 @@ def test_schemas() -> None:
     assert schema["additionalProperties"] is False
 
 
-def test_answers_to_questions_on_a_score_are_checked_by_their_types() -> None:
+def test_answers_to_questions_on_a_score_are_checked_by_their_types():
     questions = [
         {"answer": "C♯5", "answer_type": "pitch"},
         {"answer": "C4, E4", "answer_type": "pitches"},
@@ -108,7 +106,7 @@ def test_answers_to_questions_on_a_score_are_checked_by_their_types() -> None:
     assert {entry["reading"] for entry in judge_fields("1. C♯5", questions)} == {"unreadable"}
 
 
-def test_probabilities_of_both_forms_of_a_letter_add_up() -> None:
+def test_probabilities_of_both_forms_of_a_letter_add_up():
     tokens = [
         ("A", 0.2),
         (" A", 0.1),
@@ -123,7 +121,7 @@ def test_probabilities_of_both_forms_of_a_letter_add_up() -> None:
     assert sums == pytest.approx([0.3, 0.35, 0.01, 0])
 
 
-def test_a_token_that_begins_two_options_counts_for_none() -> None:
+def test_a_token_that_begins_two_options_counts_for_none():
     answers = ["Yes, the same.", "No, another."]
     tokens = [(" Yes", log(0.5)), ("N", log(0.2)), ("no", log(0.1)), (" ", log(0.1))]
     assert option_probabilities(tokens, answers) == pytest.approx([0.5, 0.2])

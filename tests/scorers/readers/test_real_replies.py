@@ -8,7 +8,6 @@ as an answer that they do not give, and three not at all.
 import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from music_evals.scorers.readers.choices import read_choice
 from music_evals.scorers.readers.verdicts import judge_written
@@ -16,7 +15,7 @@ from music_evals.scorers.readers.verdicts import judge_written
 REPLIES = Path(__file__).parent / "data" / "real_replies.jsonl"
 
 
-def answer_of(row: dict[str, Any]) -> str | None:
+def answer_of(row):
     """What is read of a reply, in the form of its label."""
     if row["kind"] == "option":
         return read_choice(row["reply"], row["options"], is_cut=row["cut"]).answer
@@ -27,7 +26,7 @@ def answer_of(row: dict[str, Any]) -> str | None:
     return verdict.reading.answer
 
 
-def test_real_replies_are_read_as_they_are_meant() -> None:
+def test_real_replies_are_read_as_they_are_meant():
     rows = [json.loads(line) for line in REPLIES.read_text(encoding="utf-8").splitlines()]
     answers = list(map(answer_of, rows))
     misread = [

@@ -45,7 +45,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("number", range(len(REFUSALS)))
-def test_no_refusal_is_right(number: int) -> None:
+def test_no_refusal_is_right(number):
     reply = REFUSALS[number]
     for reference in REFERENCES[number % 3 :: 3]:
         for answer_type in get_args(AnswerType):
@@ -63,7 +63,7 @@ def test_no_refusal_is_right(number: int) -> None:
 @pytest.mark.skipif(
     not PUBLISHED.is_file(), reason=f"no copy of the published questions in {PUBLISHED}"
 )
-def test_refusals_earn_nothing_on_the_published_questions() -> None:
+def test_refusals_earn_nothing_on_the_published_questions():
     openpyxl = pytest.importorskip("openpyxl", reason="needs the extra 'scores'")
     sheet = openpyxl.load_workbook(PUBLISHED, read_only=True).active
     asked = {
@@ -116,7 +116,7 @@ LABELS = (
 
 
 @pytest.mark.parametrize("piece", [*LABELS, " \t", "\n", "no ", "cannot ", "I "])
-def test_long_text_is_read_in_linear_time(piece: str) -> None:
+def test_long_text_is_read_in_linear_time(piece):
     text = piece * (20_000 // len(piece))
     # Quadratic time would be minutes.
     assert read_choice(text, ["Major", "Minor", "Dominant", "Diminished"]).status in STATUSES

@@ -31,13 +31,13 @@ ALIKE = (("D", "F", "A flat", "D flat"), ("D", "B", "C sharp", "D flat"), ("C, E
 Options = tuple[str, ...]
 
 
-def of_theory(count: int, language: str) -> list[Options]:
+def of_theory(count, language):
     """The options of questions that the default data of MusicTheoryBench and ZIQI-Eval are made of."""
     questions = compose_theory(count, 1)
     return [(question.right[language], *question.wrong[language]) for question in questions]
 
 
-def published(count: int) -> list[Options]:
+def published(count):
     """The options of ZIQI-Eval's published questions, if they are at hand."""
     rows = [
         pd.read_csv(path, dtype=str, keep_default_na=False) for path in sorted(ZIQI.glob("*/*.csv"))
@@ -54,7 +54,7 @@ def published(count: int) -> list[Options]:
     return random.Random(1).sample(distinct, count)
 
 
-def misread(options: Options) -> list[tuple[str, str, str | None]]:
+def misread(options):
     """Replies that are read as an option that they do not mean."""
     meanings = dict(zip(ascii_uppercase, map(meaning, options), strict=False))
     wrong = []
@@ -77,7 +77,7 @@ SETS = {
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_a_respelled_option_is_read_as_itself(name: str) -> None:
+def test_a_respelled_option_is_read_as_itself(name):
     sets = SETS[name]()
     assert list(chain.from_iterable(map(misread, sets))) == []
     labelled = [
@@ -90,7 +90,7 @@ def test_a_respelled_option_is_read_as_itself(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_every_respelled_option_is_read_as_itself() -> None:
+def test_every_respelled_option_is_read_as_itself():
     sets = [
         *of_theory(1_000, "en"),
         *of_theory(1_000, "zh"),
@@ -100,7 +100,7 @@ def test_every_respelled_option_is_read_as_itself() -> None:
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_a_letter_with_the_text_of_another_option_is_no_answer(name: str) -> None:
+def test_a_letter_with_the_text_of_another_option_is_no_answer(name):
     read = [
         (reply, options, answer)
         for options in SETS[name]()
@@ -110,7 +110,7 @@ def test_a_letter_with_the_text_of_another_option_is_no_answer(name: str) -> Non
     assert read == []
 
 
-def test_notes_in_another_order_are_not_read_as_another_option() -> None:
+def test_notes_in_another_order_are_not_read_as_another_option():
     for options in [*of_theory(120, "en"), *of_theory(120, "zh"), *ALIKE]:
         meanings = list(map(meaning, options))
         for letter, option in zip(ascii_uppercase, options, strict=False):
@@ -148,7 +148,7 @@ def test_notes_in_another_order_are_not_read_as_another_option() -> None:
         ("velocity=0", ("0 (No Syncopation)", "2 (Low Syncopation)"), None),
     ],
 )  # fmt: skip
-def test_notes_and_letters(reply: str, options: Options, answer: str | None) -> None:
+def test_notes_and_letters(reply, options, answer):
     assert read_choice(reply, options).answer == answer
 
 
@@ -167,7 +167,7 @@ def test_notes_and_letters(reply: str, options: Options, answer: str | None) -> 
         ("The score has 3/4 and 2 sharps", None),
     ],
 )
-def test_an_index_and_the_texts_of_options(reply: str, answer: str | None) -> None:
+def test_an_index_and_the_texts_of_options(reply, answer):
     options = ["Joseph Haydn", "Clara Schumann", "Amy Beach", "Arcangelo Corelli"]
     assert judge_written("index", reply, "0", options=options).reading.answer == answer
 
@@ -190,7 +190,7 @@ JUNK = (
 )
 
 
-def read_all(text: str) -> None:
+def read_all(text):
     for options in (*ALIKE, *map(tuple, MUSE.values())):
         assert read_choice(text, options).status in STATUSES
     for kind, right in {"index": "0", "number": "4", "order": "0123", "measures": "4 7"}.items():
@@ -207,6 +207,6 @@ def test_no_text_breaks_a_reader(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", JUNK)
-def test_long_junk_is_read_in_bounded_time(piece: str) -> None:
+def test_long_junk_is_read_in_bounded_time(piece):
     # Quadratic time would be minutes.
     read_all(piece * (100_000 // len(piece)))

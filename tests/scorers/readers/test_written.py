@@ -3,7 +3,6 @@ ones.
 """
 
 import csv
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -11,20 +10,17 @@ from typing import get_args
 import pytest
 
 from music_evals.scorers.readers.written import (
-    Answer,
     Kind,
     measures_of,
     read_all_measures,
     read_answer,
 )
 
-READERS: dict[str, Callable[..., Answer]] = {
-    kind: partial(read_answer, kind) for kind in get_args(Kind)
-}
+READERS = {kind: partial(read_answer, kind) for kind in get_args(Kind)}
 read_number, read_index, read_order, read_measures = READERS.values()
 
 
-def test_both_readings() -> None:
+def test_both_readings():
     with (Path(__file__).parent / "data" / "protocols.csv").open(
         encoding="utf-8", newline=""
     ) as file:
@@ -35,13 +31,13 @@ def test_both_readings() -> None:
 
 
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
-def test_an_empty_reply_answers_nothing(read: Callable[..., Answer]) -> None:
+def test_an_empty_reply_answers_nothing(read):
     for protocol in ("strict", "paper"):
         for reasoned in (False, True):
             assert read("", protocol, reasoned=reasoned)[:3] == ("empty", None, False)
 
 
-def test_after_reasoning_the_last_line_labelled_answer_counts() -> None:
+def test_after_reasoning_the_last_line_labelled_answer_counts():
     reply = "There are 8 and then 4.\nAnswer: 8\nNo, I forgot some.\n**Answer:** 12\n"
     assert read_number(reply, reasoned=True)[:3] == ("answered", "12", True)
     assert read_number(reply, "paper", reasoned=True)[:3] == ("answered", "12", True)
@@ -68,7 +64,7 @@ def test_after_reasoning_the_last_line_labelled_answer_counts() -> None:
     )
 
 
-def test_without_reasoning_the_paper_reads_from_the_beginning() -> None:
+def test_without_reasoning_the_paper_reads_from_the_beginning():
     """A base model goes on after its answer, with questions of its own."""
     assert read_index("2\n\nQuestion: …\nAnswer: 3", "paper").text == "2"
     assert read_index("2\n\nQuestion: …\nAnswer: 3").status == "unreadable"
@@ -80,7 +76,7 @@ def test_without_reasoning_the_paper_reads_from_the_beginning() -> None:
     ["1", "1 ", "Answer: ", "*", "none", "\0\u2028١٢٣²", "Answer:\n", "\n"],
     ids=lambda piece: repr(piece),
 )
-def test_hostile_replies_end(read: Callable[..., Answer], piece: str) -> None:
+def test_hostile_replies_end(read, piece):
     reply = piece * (400_000 // len(piece)) + (
         "Answer:" if piece == "\n" else "x" if "\n" in piece else ""
     )
@@ -90,18 +86,18 @@ def test_hostile_replies_end(read: Callable[..., Answer], piece: str) -> None:
             assert answer is None or len(answer) < 100
 
 
-def test_all_measures_of_a_reply() -> None:
+def test_all_measures_of_a_reply():
     assert read_all_measures("<think>It is 3, or 12</think>7 4, 4") == {4, 7}
     assert read_all_measures("bars 2-5") == {2, 5}
     assert read_all_measures("It is 3.\nAnswer: 9 8", reasoned=True) == {8, 9}
     assert read_all_measures("none" + "9" * 1_000_000) == frozenset()
 
 
-def test_a_right_answer_that_is_none_is_named() -> None:
+def test_a_right_answer_that_is_none_is_named():
     with pytest.raises(ValueError, match="'3,4' names no measures"):
         measures_of("3,4")
 
 
-def test_labels_in_other_languages() -> None:
+def test_labels_in_other_languages():
     for label in ("Endgültige Antwort: Takt 7", "最終回答：第7小節", "Réponse finale : mesure 7"):
         assert read_measures(f"Fünf statt vier Schläge.\n\n{label}").text == "7", label

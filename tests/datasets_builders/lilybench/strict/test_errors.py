@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from music_evals.datasets_builders.lilybench.reasons import reasons
-from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, Corruption, task_row
+from music_evals.datasets_builders.lilybench.rows import CORRUPTIONS, task_row
 from music_evals.datasets_builders.lilybench.strict.errors import (
     corrupt,
     find_errors,
@@ -16,25 +16,22 @@ from music_evals.datasets_builders.lilybench.strict.errors import (
     later_commands,
     signature_of,
 )
-from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.notation.lilypond.compiler import lilypond_cache
 from music_evals.notation.lilypond.structure import Structure, read_structures
 from music_evals.notation.lilypond.syntax.languages import NoteName, name_of, pitch_of
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-SCORE: str = CASES["score"]
+SCORE = CASES["score"]
 
 
-def test_a_score_without_errors_has_none() -> None:
+def test_a_score_without_errors_has_none():
     assert find_errors(SCORE) == {}
     assert later_commands(SCORE)
     assert not later_commands(SCORE.replace("\\key d \\major ", ""))
 
 
 @pytest.mark.parametrize(("before", "after", "errors"), CASES["wrong"], ids=lambda text: text[:30])
-def test_errors_are_found_in_their_measures_and_nothing_else(
-    before: str, after: str, errors: str
-) -> None:
+def test_errors_are_found_in_their_measures_and_nothing_else(before, after, errors):
     assert SCORE.count(before) == 1
     assert find_errors(SCORE.replace(before, after)) == json.loads(errors)
 
@@ -50,7 +47,7 @@ def test_errors_are_found_in_their_measures_and_nothing_else(
         ("c minor", "c d ees f g aes bes  des a  b fis e"),
     ],
 )
-def test_foreign_notes_move_with_the_signature(key: str, own: str) -> None:
+def test_foreign_notes_move_with_the_signature(key, own):
     tonic, mode = key.split()
     signature = signature_of(pitch_of(tonic) or NoteName(0, 0), mode)
     every = [NoteName(step, alteration) for step in range(7) for alteration in (-1, 0, 1)]
@@ -58,9 +55,7 @@ def test_foreign_notes_move_with_the_signature(key: str, own: str) -> None:
 
 
 @pytest.mark.parametrize("kind", CORRUPTIONS)
-def test_a_corruption_changes_one_word_and_no_other_note(
-    kind: Corruption, usable_tunes: list[Usable]
-) -> None:
+def test_a_corruption_changes_one_word_and_no_other_note(kind, usable_tunes):
     results = [corrupt(tune.score, kind, seed=5) for tune in usable_tunes[:4]]
     corrupted = [result for result in results if result is not None]
     readings = read_structures(
@@ -85,7 +80,7 @@ def test_a_corruption_changes_one_word_and_no_other_note(
     )
 
 
-def test_a_reader_of_a_log_sees_the_change() -> None:
+def test_a_reader_of_a_log_sees_the_change():
     text = "\\new Staff {\n  c'4 d'4 |\n  g'8 a'8 b'4 |\n}\n"
     scores = {
         "melodic_leap": (

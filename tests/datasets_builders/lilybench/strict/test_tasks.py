@@ -29,23 +29,23 @@ from music_evals.datasets_builders.questions import audit
 from music_evals.notation.lilypond.canonical import read_measures, write_score
 from music_evals.notation.lilypond.structure import read_structure
 
-OPEN: list[TaskName] = ["bar_count", "bar_sequencing", "error_detection"]
-CHOICES: list[TaskName] = [
+OPEN = ["bar_count", "bar_sequencing", "error_detection"]
+CHOICES = [
     task for task in TASKS if task not in (*OPEN, "next_bar_prediction", "emotion_recognition")
 ]
 Rows = dict[TaskName, list[TaskRow]]
 
 
 @pytest.fixture(scope="module")
-def rows(usable_tunes: list[Usable]) -> Rows:
+def rows(usable_tunes):
     return {task: make_rows(task, usable_tunes, 7, 11) for task in (*CHOICES, *OPEN)}
 
 
-def right(row: TaskRow) -> str:
+def right(row):
     return row["options"][int(row["answer"])]
 
 
-def test_every_task_has_its_rows_with_ids_of_their_own(rows: Rows) -> None:
+def test_every_task_has_its_rows_with_ids_of_their_own(rows):
     for task, made in rows.items():
         sizes = {
             "error_detection": {12},
@@ -64,7 +64,7 @@ def test_every_task_has_its_rows_with_ids_of_their_own(rows: Rows) -> None:
     )
 
 
-def test_no_score_says_whose_it_is(rows: Rows, usable_tunes: list[Usable]) -> None:
+def test_no_score_says_whose_it_is(rows, usable_tunes):
     words = {
         tune.header[field].split()[-1].lower()
         for tune in usable_tunes
@@ -76,7 +76,7 @@ def test_no_score_says_whose_it_is(rows: Rows, usable_tunes: list[Usable]) -> No
         assert not any(word in name for name in names for word in words)
 
 
-def written(score: str) -> dict[str, str]:
+def written(score):
     """The values in the commands of a tune."""
     key, metre = re.search(r"\\key (\w)(\w*) \\(\w+)", score), re.search(r"\\time (\S+)", score)
     assert key
@@ -89,7 +89,7 @@ def written(score: str) -> dict[str, str]:
     }
 
 
-def test_counts_are_those_of_lilyponds_midi_and_metadata_is_what_is_written(rows: Rows) -> None:
+def test_counts_are_those_of_lilyponds_midi_and_metadata_is_what_is_written(rows):
     assert all(
         row["answer"] == str(9 + int(row["piece"].rpartition("piece")[2]))
         for row in rows["bar_count"]
@@ -100,9 +100,7 @@ def test_counts_are_those_of_lilyponds_midi_and_metadata_is_what_is_written(rows
     assert all(written(row["score"])[row["kind"]] == right(row) for row in rows["metadata_qa"])
 
 
-def test_masked_scores_say_nothing_of_what_is_masked(
-    rows: Rows, usable_tunes: list[Usable]
-) -> None:
+def test_masked_scores_say_nothing_of_what_is_masked(rows, usable_tunes):
     scores = {tune.id: tune.score for tune in usable_tunes}
     for row in rows["metadata_prediction"]:
         command = "\\key" if row["kind"] == "key" else "\\time"
@@ -111,8 +109,8 @@ def test_masked_scores_say_nothing_of_what_is_masked(
 
 
 def test_passages_in_the_order_of_the_answer_are_in_the_piece_and_no_other_order_fills_measures(
-    rows: Rows, usable_tunes: list[Usable]
-) -> None:
+    rows, usable_tunes
+):
     scores = {tune.id: " ".join(tune.score.split()) for tune in usable_tunes}
     for row in rows["bar_sequencing"]:
         assert row["answer"] != "0123"
@@ -150,9 +148,7 @@ SCALE = "c'1 | d'1 | e'1 | f'1 | b'1 |"
         ("c'1 | d'1 | e'1 | f'1 | c'1", set()),  # no leading note
     ],
 )
-def test_the_next_measure_is_asked_where_a_rule_decides(
-    music: str, expected: set[tuple[str, str, int]]
-) -> None:
+def test_the_next_measure_is_asked_where_a_rule_decides(music, expected):
     structure = read_structure(f"{{ \\key c \\major \\time 4/4 {music} }}")
     piece = Usable("a", {}, write_score(structure), structure)
     questions = list(continuations(piece, Random(1)))
@@ -164,17 +160,17 @@ def test_the_next_measure_is_asked_where_a_rule_decides(
         )  # the same rhythm
 
 
-def test_masked_metres_have_options_of_different_lengths(rows: Rows) -> None:
+def test_masked_metres_have_options_of_different_lengths(rows):
     assert {row["kind"] for row in rows["metadata_prediction"]} == {"key", "metre"}
     metres = [row["options"] for row in rows["metadata_prediction"] if row["kind"] == "metre"]
     assert all(len(set(map(Fraction, options))) == 4 for options in metres)
 
 
-def test_options_by_themselves_tell_nothing(rows: Rows) -> None:
+def test_options_by_themselves_tell_nothing(rows):
     # Four rows have the same options, each of which is right once; only the last four may be cut
     # short. There are not enough pieces for this in styles.
     for task in ("composer_recognition", "music_captioning"):
-        answers: dict[frozenset[str], Counter[str]] = {}
+        answers = {}
         for row in rows[task]:
             answers.setdefault(
                 frozenset(row["options"]), Counter(dict.fromkeys(row["options"], 0))
@@ -186,7 +182,7 @@ def test_options_by_themselves_tell_nothing(rows: Rows) -> None:
 
 
 @pytest.fixture(scope="module")
-def many(usable_tunes: list[Usable]) -> list[Usable]:
+def many(usable_tunes):
     """Six times the tunes, under other names and titles."""
     words = ("Anchor", "Badger", "Candle", "Dagger", "Ember", "Falcon")
     colours = [
@@ -221,9 +217,7 @@ def many(usable_tunes: list[Usable]) -> list[Usable]:
         *(("composer_recognition", 8, 3), ("genre_recognition", 18, 6), ("music_captioning", 8, 4)),
     ],
 )
-def test_a_piece_less_changes_few_rows(
-    task: TaskName, most: int, on_average: int, many: list[Usable], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_piece_less_changes_few_rows(task, most, on_average, many, monkeypatch):
     monkeypatch.setattr(
         audit, "refuse_leaks", lambda *_: None
     )  # the tunes of a style are copies of a few
@@ -238,7 +232,7 @@ def test_a_piece_less_changes_few_rows(
     assert sum(changes) / len(changes) <= on_average
 
 
-def test_a_piece_less_changes_few_rows_with_errors(rows: Rows, usable_tunes: list[Usable]) -> None:
+def test_a_piece_less_changes_few_rows_with_errors(rows, usable_tunes):
     gone = rows["error_detection"][0]["piece"]
     left = [tune for tune in usable_tunes if tune.id != gone]
     others = make_rows("error_detection", left, 7, 11)
@@ -246,8 +240,8 @@ def test_a_piece_less_changes_few_rows_with_errors(rows: Rows, usable_tunes: lis
 
 
 def test_names_of_one_person_and_titles_of_a_set_are_not_options_together(
-    many: list[Usable],
-) -> None:
+    many,
+):
     names = (
         "J. Doe (1700-1760)",
         "Jane Doe (1702-1760)",
@@ -278,7 +272,7 @@ def test_names_of_one_person_and_titles_of_a_set_are_not_options_together(
         assert "Opus 3" not in row["options"]
 
 
-def test_two_pieces_of_an_opus_at_most_and_no_title_with_a_key(many: list[Usable]) -> None:
+def test_two_pieces_of_an_opus_at_most_and_no_title_with_a_key(many):
     opus = [
         piece._replace(id=f"DoeJ/op{number // 6}/{number}") for number, piece in enumerate(many)
     ]
@@ -298,8 +292,8 @@ def test_two_pieces_of_an_opus_at_most_and_no_title_with_a_key(many: list[Usable
 
 
 def test_genres_are_all_periods_or_all_forms_and_agree_with_the_composers_birth(
-    many: list[Usable],
-) -> None:
+    many,
+):
     styles = (*PERIODS, *FORMS, "Folk", "Song")
     pieces = [
         piece._replace(
@@ -319,7 +313,7 @@ def test_genres_are_all_periods_or_all_forms_and_agree_with_the_composers_birth(
             assert int(headers[row["piece"]]["composer"].split("(")[1][:4]) in PERIODS[right(row)]
 
 
-def test_looks_that_give_answers_away_are_refused() -> None:
+def test_looks_that_give_answers_away_are_refused():
     row = task_row(
         "genre_recognition",
         "strict",
@@ -346,9 +340,7 @@ def test_looks_that_give_answers_away_are_refused() -> None:
 
 
 @pytest.mark.parametrize("task", ["metadata_qa"])
-def test_scores_whose_looks_give_answers_away_are_refused(
-    task: TaskName, many: list[Usable]
-) -> None:
+def test_scores_whose_looks_give_answers_away_are_refused(task, many):
     """A piece of every tune is in each of four folders, and the tunes of one value look alike
     there.
     """
@@ -378,7 +370,7 @@ def test_scores_whose_looks_give_answers_away_are_refused(
         make_rows(task, typeset, 7, 48)
 
 
-def test_a_composer_has_a_fifth_of_the_rows_at_most_and_a_piece_two(many: list[Usable]) -> None:
+def test_a_composer_has_a_fifth_of_the_rows_at_most_and_a_piece_two(many):
     header = {"mutopiacomposer": "BachJS", "composer": "J. S. Bach"}
     pieces = [
         piece._replace(header={**piece.header, **header}) if number % 2 else piece
@@ -391,7 +383,7 @@ def test_a_composer_has_a_fifth_of_the_rows_at_most_and_a_piece_two(many: list[U
         assert max(Counter(row["piece"] for row in rows).values()) <= 2
 
 
-def test_note_lengths_are_asked_only_of_metres_without_doubt(many: list[Usable]) -> None:
+def test_note_lengths_are_asked_only_of_metres_without_doubt(many):
     doubtful = [
         piece._replace(
             structure=replace(
@@ -410,7 +402,7 @@ def test_note_lengths_are_asked_only_of_metres_without_doubt(many: list[Usable])
     assert not {row["piece"] for row in rows} & {piece.id for piece in doubtful}
 
 
-def test_the_seed_decides_and_too_few_pieces_are_an_error(usable_tunes: list[Usable]) -> None:
+def test_the_seed_decides_and_too_few_pieces_are_an_error(usable_tunes):
     once, again, other = (
         make_rows("composer_recognition", usable_tunes, seed, 10) for seed in (1, 1, 2)
     )

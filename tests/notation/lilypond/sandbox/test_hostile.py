@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from music_evals.notation.lilypond.converters import (
     midi_to_lilypond,
     musicxml_to_lilypond,
 )
-from music_evals.notation.lilypond.sandbox import Confinement, Limits, available_confinement
+from music_evals.notation.lilypond.sandbox import Limits, available_confinement
 
 lilypond = pytest.importorskip(
     "lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'"
@@ -61,7 +60,7 @@ class Target:
     secret: Path
     server: socket.socket
 
-    def was_called(self) -> bool:
+    def was_called(self):
         """Whether a connection waits; the kernel takes it before anybody accepts it."""
         with suppress(BlockingIOError):
             self.server.accept()[0].close()
@@ -70,7 +69,7 @@ class Target:
 
 
 @pytest.fixture
-def target(tmp_path: Path) -> Iterator[Target]:
+def target(tmp_path):
     secret = tmp_path / "secret.txt"
     secret.write_text(SECRET, encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -78,12 +77,12 @@ def target(tmp_path: Path) -> Iterator[Target]:
         yield Target(tmp_path, secret, server)
 
 
-def findings(compiled: Compiled) -> dict[str, str]:
+def findings(compiled):
     """The findings of an attack, by the names of its tries."""
     return dict(line.split(": ", 1) for line in compiled.files["found.txt"].decode().splitlines())
 
 
-def spying(target: Target) -> str:
+def spying(target):
     """An attack that only looks, so that it can also be tried unconfined."""
     port = target.server.getsockname()[1]
     address = f"#vu8(2 0 {port >> 8} {port & 255} 127 0 0 1 0 0 0 0 0 0 0 0)"
@@ -96,7 +95,7 @@ def spying(target: Target) -> str:
     return SPY + Template(ATTACKS["scheme"]["looks"]).substitute(names) + SCORE
 
 
-def test_what_an_unconfined_text_can_do(target: Target) -> None:
+def test_what_an_unconfined_text_can_do(target):
     """The attacks are real: without a sandbox, they find what the next test looks for in vain."""
     (target.folder / "score.ly").write_text(spying(target), encoding="utf-8")
     environment = {**os.environ, "SECRET_OF_THE_USER": SECRET}
@@ -112,9 +111,7 @@ def test_what_an_unconfined_text_can_do(target: Target) -> None:
     assert (target.folder / "shell.txt").read_text() == "shell\n"
 
 
-def test_nothing_is_seen(
-    target: Target, confinement: Confinement, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_seen(target, confinement, monkeypatch):
     monkeypatch.setenv("SECRET_OF_THE_USER", SECRET)
     text = spying(target) + '#(try "root" (lambda () (scandir "/")))'
     compiled = compile_text(text, collect=["*.txt"], limits=LIMITS)
@@ -142,7 +139,7 @@ def test_nothing_is_seen(
     assert len(compiled.midi) == 1
 
 
-def _ways() -> set[str]:
+def _ways():
     """Name all folders on the ways to LilyPond and to the interpreter."""
     ways = [
         Path(lilypond.executable()).resolve(),
@@ -152,7 +149,7 @@ def _ways() -> set[str]:
     return {part for way in ways for part in way.parts}
 
 
-def test_nothing_is_written(target: Target, confinement: Confinement) -> None:
+def test_nothing_is_written(target, confinement):
     folders = [target.folder, "/", "/usr/lib", "/dev/shm", tempfile.gettempdir()]
     folders.append(Path(lilypond.executable()).resolve().parents[1] / "share")
     places = [target.secret, *(Path(folder) / "new-of-lilypond.txt" for folder in folders)]
@@ -170,7 +167,7 @@ def test_nothing_is_written(target: Target, confinement: Confinement) -> None:
     assert not [place for place in places if place != target.secret and place.exists()]
 
 
-def test_system_calls_are_refused(confinement: Confinement) -> None:
+def test_system_calls_are_refused(confinement):
     calls = ATTACKS["calls"]
     column = ("x86_64", "aarch64").index(os.uname().machine)
     tries = [
@@ -192,7 +189,7 @@ def test_system_calls_are_refused(confinement: Confinement) -> None:
     assert compiled.succeeded
 
 
-def test_own_code_does_not_run(confinement: Confinement) -> None:
+def test_own_code_does_not_run(confinement):
     mapped = {line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines()}
     library = next(path for path in mapped if Path(path).name.startswith("libm.so"))
     loader = next(path for path in mapped if Path(path).name.startswith("ld-linux"))
@@ -206,7 +203,7 @@ def test_own_code_does_not_run(confinement: Confinement) -> None:
 
 
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_everything_ends(confinement: Confinement, every: bool) -> None:
+def test_everything_ends(confinement, every):
     """All attacks in one batch, with good texts among them, that become what they would be alone.
 
     The attacks that meet the same limits in every sandbox are tried in the default one.
@@ -239,7 +236,7 @@ def test_everything_ends(confinement: Confinement, every: bool) -> None:
             assert getattr(end, what) == expected, (name, end)
 
 
-def test_only_plain_files_come_back(target: Target, confinement: Confinement) -> None:
+def test_only_plain_files_come_back(target, confinement):
     attack = Template(ATTACKS["scheme"]["files"]).substitute(SECRET=target.secret)
     compiled = compile_text(SPY + attack, collect=["*"], limits=LIMITS)
     assert b"own" in compiled.midi
@@ -248,10 +245,10 @@ def test_only_plain_files_come_back(target: Target, confinement: Confinement) ->
     assert target.secret.read_text(encoding="utf-8") == SECRET
 
 
-def test_converters_are_confined(target: Target, confinement: Confinement) -> None:
+def test_converters_are_confined(target, confinement):
     """What stands in an <alter> is evaluated by musicxml2ly, as Python."""
 
-    def document(alteration: str) -> str:
+    def document(alteration):
         return Template(ATTACKS["musicxml"]).substitute(ALTERATION=alteration)
 
     with pytest.raises(ConversionError, match="No such file or directory"):

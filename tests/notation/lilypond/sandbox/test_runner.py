@@ -13,7 +13,6 @@ import textwrap
 import threading
 import time
 import uuid
-from collections.abc import Callable
 from contextlib import suppress
 from fcntl import F_GETFD, F_GETLK, F_NOTIFY, F_SETLEASE, F_SETLK, F_SETLKW
 from functools import partial
@@ -22,7 +21,6 @@ from pathlib import Path
 import pytest
 
 from music_evals.notation.lilypond.sandbox import (
-    Confinement,
     Limits,
     SandboxError,
     available_confinement,
@@ -33,13 +31,13 @@ from music_evals.notation.lilypond.sandbox.runner import Ended, run_confined, wh
 from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
 
 
-def program(name: str) -> Path:
+def program(name):
     path = shutil.which(name)
     assert path is not None
     return Path(os.path.realpath(path))
 
 
-def shell(script: str, confinement: Confinement, **options: object) -> Ended:
+def shell(script, confinement, **options):
     path = program("sh")
     return run_confined(
         [str(path), "-c", script],
@@ -50,7 +48,7 @@ def shell(script: str, confinement: Confinement, **options: object) -> Ended:
     )
 
 
-def test_how_programs_end(confinement: Confinement) -> None:
+def test_how_programs_end(confinement):
     assert shell("exit 3", confinement).status == 3
     assert shell("kill -KILL $$", confinement).status == -signal.SIGKILL
     assert shell("kill -KILL 1; kill -KILL $PPID; echo alive", confinement).stdout == "alive\n"
@@ -64,9 +62,7 @@ def test_how_programs_end(confinement: Confinement) -> None:
 
 @pytest.mark.parametrize("arguments", ["--nofile=0", "--cpu=0", "--as=1", "--fsize=0", "--core=0"])
 @pytest.mark.parametrize("pid", [1, 2, 3])
-def test_a_program_cannot_limit_what_keeps_it(
-    confinement: Confinement, arguments: str, pid: int
-) -> None:
+def test_a_program_cannot_limit_what_keeps_it(confinement, arguments, pid):
     """Whatever it does ends as a program that ended, and never as an error of the sandbox."""
     limiter = program("prlimit")
     ended = run_confined(
@@ -79,7 +75,7 @@ def test_a_program_cannot_limit_what_keeps_it(
     assert ended.status is not None or ended.stopped in ("time", "slow", "broken"), ended
 
 
-def test_signals_reach_nobody(confinement: Confinement) -> None:
+def test_signals_reach_nobody(confinement):
     script = (
         "for signal in 1 2 6 9 11 15 18 19 24 25; do for pid in 1 3 4 -1 $PPID; do kill -$signal "
         "$pid; done; done"
@@ -90,9 +86,7 @@ def test_signals_reach_nobody(confinement: Confinement) -> None:
     )
 
 
-def test_a_keeper_that_is_gone_is_a_failed_program(
-    confinement: Confinement, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_keeper_that_is_gone_is_a_failed_program(confinement, monkeypatch):
     started = launcher.STARTED + b"\0\0"
     monkeypatch.setattr(
         runner, "_gather", lambda streams, report, *_: streams[report].extend(started)
@@ -100,12 +94,12 @@ def test_a_keeper_that_is_gone_is_a_failed_program(
     assert shell("true", confinement).stopped == "broken"
 
 
-def test_messages_cannot_steer_a_terminal(confinement: Confinement) -> None:
+def test_messages_cannot_steer_a_terminal(confinement):
     ended = shell(r"printf 'a\033[31m\tb\r\n\302\233' >&2; printf '\033'", confinement)
     assert (ended.stdout, ended.stderr) == ("\x1b", "a\ufffd[31m\tb\ufffd\n\ufffd")
 
 
-def test_files_come_back_in_order(confinement: Confinement) -> None:
+def test_files_come_back_in_order(confinement):
     script = (
         "for name in z y x; do echo $name > $name.out; done; echo more >> a.txt; echo no > other"
     )
@@ -120,7 +114,7 @@ def test_files_come_back_in_order(confinement: Confinement) -> None:
     assert [name for name in files if name.endswith(".out")] == ["z.out", "y.out", "x.out"]
 
 
-def test_stopping_early(confinement: Confinement) -> None:
+def test_stopping_early(confinement):
     stop = threading.Event()
     threading.Timer(0.5, stop.set).start()
     assert (
@@ -129,7 +123,7 @@ def test_stopping_early(confinement: Confinement) -> None:
     )
 
 
-def running(mark: str) -> list[str]:
+def running(mark):
     """List the processes of this machine that have a mark in their command line."""
     commands = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -138,7 +132,7 @@ def running(mark: str) -> list[str]:
     return [command for command in commands if mark in command]
 
 
-def eventually(condition: Callable[[], object]) -> bool:
+def eventually(condition):
     """Wait for a condition, for minutes on a busy machine."""
     for _ in range(2000):
         if condition():
@@ -147,7 +141,7 @@ def eventually(condition: Callable[[], object]) -> bool:
     return False
 
 
-def test_nothing_runs_on(confinement: Confinement) -> None:
+def test_nothing_runs_on(confinement):
     mark = uuid.uuid4().hex
     assert (
         shell(f"mark={mark}; while :; do :; done", confinement, limits=Limits(seconds=1)).stopped
@@ -157,9 +151,7 @@ def test_nothing_runs_on(confinement: Confinement) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
-def test_nothing_is_left_when_the_caller_ends(
-    confinement: Confinement, number: int, tmp_path: Path
-) -> None:
+def test_nothing_is_left_when_the_caller_ends(confinement, number, tmp_path):
     mark = uuid.uuid4().hex
     caller = f"""
     from pathlib import Path
@@ -191,7 +183,7 @@ def test_nothing_is_left_when_the_caller_ends(
     }  # the locks of the slots
 
 
-def test_what_cannot_be_run(confinement: Confinement, tmp_path: Path) -> None:
+def test_what_cannot_be_run(confinement, tmp_path):
     with pytest.raises(SandboxError, match="no/such/program does not start: FileNotFoundError"):
         run_confined(["/no/such/program"], {}, confinement=confinement)
     for name in ("", "..", "a/b", "/etc/passwd", "a\0b"):
@@ -210,9 +202,7 @@ def test_what_cannot_be_run(confinement: Confinement, tmp_path: Path) -> None:
             run_confined(["/bin/true"], {}, readable=[Path(path)], confinement=confinement)
 
 
-def test_refusal_without_any_sandbox_or_where_name_spaces_are_forbidden(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_refusal_without_any_sandbox_or_where_name_spaces_are_forbidden(monkeypatch, tmp_path):
     true, which = program("true"), shutil.which
     monkeypatch.setattr(runner, "why_unavailable", why_unavailable.__wrapped__)
     with monkeypatch.context() as patch:
@@ -236,7 +226,7 @@ def test_refusal_without_any_sandbox_or_where_name_spaces_are_forbidden(
     )
 
 
-def decide(machine: str, architecture: int, number: int, *arguments: int) -> int:
+def decide(machine, architecture, number, *arguments):
     """Run the filter as the kernel's classic BPF machine does, on a call's number and first
     arguments.
     """
@@ -275,7 +265,7 @@ THREAD, CLONE_VM, NEW_USER, SIGCHLD = 0x10000, 0x100, 0x10000000, 17  # flags of
         ("aarch64", 0xC00000B7, (198, 117, 220, 63, 129)),
     ],
 )
-def test_filter(machine: str, architecture: int, calls: tuple[int, int, int, int, int]) -> None:
+def test_filter(machine, architecture, calls):
     socket, ptrace, clone, read, kill = calls
     assert {decide(machine, architecture, call) for call in (socket, ptrace, clone)} == {REFUSE}
     assert {decide(machine, architecture, call) for call in (read, kill)} == {ALLOW}

@@ -9,7 +9,6 @@ import sys
 import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -20,7 +19,7 @@ from music_evals.notation.lilypond.sandbox.slots import slot
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     """Locks of this test's own, for two cores."""
     monkeypatch.setattr(slots, "_folder", lambda: tmp_path)
     monkeypatch.setattr(slots, "cores", lambda: 2)
@@ -39,8 +38,8 @@ with slots.slot() as has_slot:
 
 
 def test_slots_are_shared_with_other_processes_and_come_back_when_they_are_killed(
-    folder: Path,
-) -> None:
+    folder,
+):
     command = [sys.executable, "-c", HOLDER, str(folder)]
     others = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)
@@ -52,7 +51,7 @@ def test_slots_are_shared_with_other_processes_and_come_back_when_they_are_kille
         with slot(stop) as has_slot:
             assert not has_slot
 
-        def wait() -> None:
+        def wait():
             with slot() as has_slot:
                 assert has_slot
                 got.set()
@@ -84,7 +83,7 @@ for _ in range(8):
 """
 
 
-def test_a_run_that_just_started_gets_its_share_beside_a_busy_one(folder: Path) -> None:
+def test_a_run_that_just_started_gets_its_share_beside_a_busy_one(folder):
     other = subprocess.Popen([sys.executable, "-c", BUSY, str(folder)], stdout=subprocess.PIPE)
     try:
         assert other.stdout
@@ -102,9 +101,7 @@ def test_a_run_that_just_started_gets_its_share_beside_a_busy_one(folder: Path) 
 
 
 @pytest.mark.parametrize("alone", [False, True])
-def test_holders_are_named_and_not_waited_for_without_end(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, alone: bool
-) -> None:
+def test_holders_are_named_and_not_waited_for_without_end(folder, monkeypatch, caplog, alone):
     """A suspended process keeps its slot."""
     monkeypatch.setattr(slots, "_NOTICE_AFTER", 0)
     monkeypatch.setattr(slots, "_has_noticed", threading.Event())
@@ -143,10 +140,10 @@ def test_holders_are_named_and_not_waited_for_without_end(
     assert all(str(other.pid) in message for other in others)
 
 
-def test_no_more_than_there_are_cores_and_one_alone(folder: Path) -> None:
+def test_no_more_than_there_are_cores_and_one_alone(folder):
     lock, running, most, alone = threading.Lock(), 0, 0, []
 
-    def work(number: int) -> None:
+    def work(number):
         nonlocal running, most
         is_alone = number % 10 == 5
         with slot(alone=is_alone) as has_slot:
@@ -167,8 +164,8 @@ def test_no_more_than_there_are_cores_and_one_alone(folder: Path) -> None:
 
 
 def test_a_program_that_the_clock_stopped_runs_again_and_is_not_measured(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     ends = [
         Ended(None, "clock", "", ""),
         Ended(None, "clock", "", ""),
@@ -187,7 +184,7 @@ def test_a_program_that_the_clock_stopped_runs_again_and_is_not_measured(
     assert next(served, None) is None
 
 
-def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
+def test_a_folder_of_somebody_else_is_not_used(tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     (tmp_path / f"music-evals-{os.getuid()}").symlink_to(elsewhere)

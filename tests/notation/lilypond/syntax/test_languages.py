@@ -21,10 +21,10 @@ ALTERATIONS = ["DOUBLE-FLAT", "THREE-Q-FLAT", "FLAT", "SEMI-FLAT", "NATURAL"]
 ALTERATIONS += ["SEMI-SHARP", "SHARP", "THREE-Q-SHARP", "DOUBLE-SHARP"]
 
 
-def test_every_language_has_lilyponds_names() -> None:
+def test_every_language_has_lilyponds_names():
     source = re.sub(";.*", "", (SCHEME / "define-note-names.scm").read_text(encoding="utf-8"))
-    languages: dict[str, dict[str, tuple[int, Fraction]]] = {}
-    names: dict[str, tuple[int, Fraction]] = {}
+    languages = {}
+    names = {}
     for match in re.finditer(
         r"\((\w+) \. \(|\((\S+) \. ,\(ly:make-pitch -1 (\d) ([A-Z-]+)\)\)", source
     ):
@@ -44,7 +44,7 @@ def test_every_language_has_lilyponds_names() -> None:
         assert pitch_of(name_of(*pitch)) == pitch
 
 
-def test_unknown_names_and_the_language_of_a_text() -> None:
+def test_unknown_names_and_the_language_of_a_text():
     with pytest.raises(ValueError, match="'klingon'; known are nederlands, "):
         pitch_of("c", "klingon")
     with pytest.raises(ValueError, match="step 7"):

@@ -2,7 +2,6 @@
 
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,7 +15,7 @@ CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 any_text = st.lists(st.sampled_from(CASES["pieces"]), max_size=40).map("".join)
 
 
-def kinds(text: str) -> list[tuple[str, str]]:
+def kinds(text):
     return [(token.kind.value, token.text) for token in tokenize(text)]
 
 
@@ -40,18 +39,18 @@ def test_any_text_can_be_read(text: str) -> None:
 
 
 @pytest.mark.parametrize("piece", CASES["hostile"])
-def test_time_grows_with_the_text_alone(piece: str) -> None:
+def test_time_grows_with_the_text_alone(piece):
     text = piece * 10_000  # for which quadratic time would be minutes
     assert all(token.end <= len(text) for token in tokenize(text))
     assert all(read_header(text))
 
 
 @pytest.mark.parametrize(("text", "scheme"), CASES["test_scheme_ends_where_its_datum_ends"])
-def test_scheme_ends_where_its_datum_ends(text: str, scheme: str) -> None:
+def test_scheme_ends_where_its_datum_ends(text, scheme):
     assert kinds(text) == [("scheme", scheme), ("word", "c")]
 
 
-def test_blocks() -> None:
+def test_blocks():
     text = (
         '\\header { a = "}" b = \\markup { x } } \\score { { c } \\header { d = "e" } } % '
         "\\header { }"
@@ -66,18 +65,18 @@ def test_blocks() -> None:
 
 
 @pytest.mark.parametrize("case", CASES["tokens"], ids=lambda case: case["text"][:20])
-def test_kinds_and_words(case: dict[str, Any]) -> None:
+def test_kinds_and_words(case):
     assert [list(token) for token in kinds(case["text"])][case.get("first", 0) :] == case["found"]
 
 
-def test_header_fields() -> None:
+def test_header_fields():
     assert read_header(CASES["header"]["text"]) == CASES["header"]["fields"]
     assert read_header('\\header { } \\header { title = "B" }') == {"title": "B"}
     assert read_header("{ c4 }") == {}
     assert read_header("\\header { x = \\markup { a\\super b c. } }") == {"x": "a b c."}
 
 
-def test_versions_and_strings() -> None:
+def test_versions_and_strings():
     assert version_of('%\\version "1.0"\n \\version "2.18.2"') == "2.18.2"
     assert version_of('\\version #"2.4"') == "2.4"
     assert version_of("{ c4 }") is None
