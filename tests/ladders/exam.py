@@ -1,10 +1,10 @@
 """Whether a score of all ladders on a scale of ability ranks models better than their plain mean.
 
-It does not, which is why the suite has no such score. Run it with ``python -m tests.ladders.exam``;
-`docs/validity.md` has its first row. Models are simulated: each has an ability, and in some settings
-another one on each ladder. A ladder has five levels, whose difficulty and discrimination vary from
-ladder to ladder, and a chance level. Abilities are estimated as means of their posteriors under a
-model of one parameter, with difficulties from the scores of thirty other models.
+It does not, which is why the suite has no such score. Run it with ``python -m tests.ladders.exam``.
+Models are simulated: each has an ability, and in some settings another one on each ladder. A ladder
+has five levels, whose difficulty and discrimination vary from ladder to ladder, and a chance level.
+Abilities are estimated as means of their posteriors under a model of one parameter, with
+difficulties from the scores of thirty other models.
 """
 
 import numpy as np
