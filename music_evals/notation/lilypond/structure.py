@@ -13,46 +13,47 @@ each alternative ending counts.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from importlib.resources import files
 from itertools import pairwise
 from operator import attrgetter
 from typing import Literal, Unpack, cast, get_args
 
-from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, Running, compile_texts
-from music_evals.notation.lilypond.syntax.languages import note_names
+from music_evals.notation.lilypond.compiler import (
+    Compiled,
+    LilyPondError,
+    Running,
+    TextError,
+    compile_texts,
+)
+from music_evals.notation.lilypond.syntax.languages import name_of
+from music_evals.notation.toml_files import read_resource
 
-_SETTINGS = files(__package__).joinpath("settings/structure.ly")
 _OUTPUT = "score-structure.tsv"
 _STEPS = "CDEFGAB"
 _KEY_SIGNS = {Fraction(-1): "-flat", Fraction(0): "", Fraction(1): "-sharp"}
 _MAJOR = (0, 2, 4, 5, 7, 9, 11)
 
-_MODES: Mapping[tuple[Fraction | int, ...], str] = {  # semitones from the tonic → name
-    _MAJOR: "major",
-    (0, 2, 3, 5, 7, 8, 10): "minor",
-    (0, 2, 3, 5, 7, 9, 10): "dorian",
-    (0, 1, 3, 5, 7, 8, 10): "phrygian",
-    (0, 2, 4, 6, 7, 9, 11): "lydian",
-    (0, 2, 4, 5, 7, 9, 10): "mixolydian",
-    (0, 1, 3, 5, 6, 8, 10): "locrian",
+_MODES = {  # semitones from the tonic → name
+    "0 2 4 5 7 9 11": "major",
+    "0 2 3 5 7 8 10": "minor",
+    "0 2 3 5 7 9 10": "dorian",
+    "0 1 3 5 7 8 10": "phrygian",
+    "0 2 4 6 7 9 11": "lydian",
+    "0 2 4 5 7 9 10": "mixolydian",
+    "0 1 3 5 6 8 10": "locrian",
 }
 
 Kind = Literal["note", "rest", "skip"]
 _KINDS = get_args(Kind)
 
 
-class StructureError(LilyPondError):
+class StructureError(TextError, LilyPondError):
     """LilyPond read no score in a text; `is_measured` is False if that is the machine's doing, not
     the text's.
     """
-
-    def __init__(self, message: str, *, is_measured: bool = True) -> None:
-        super().__init__(message)
-        self.is_measured = is_measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,9 @@ class Key:
         """``major``, ``minor``, or a church mode; None for any other scale."""
         tonic = _MAJOR[self.step] + self.alteration
         steps = [(self.step + degree) % 7 for degree in range(7)]
-        return _MODES.get(tuple((_MAJOR[step] + self.scale[step] - tonic) % 12 for step in steps))
+        return _MODES.get(
+            " ".join(str((_MAJOR[step] + self.scale[step] - tonic) % 12) for step in steps)
+        )
 
     @property
     def name(self) -> str | None:
@@ -137,11 +140,11 @@ class Event:
         """
         if self.kind != "note":
             return "r" if self.kind == "rest" else "s"
-        pitch, marks = (self.step, self.alteration), self.octave + 1
-        for name, other in note_names().items():
-            if other == pitch:
-                return name + "'" * marks + "," * -marks
-        return "x"
+        marks = self.octave + 1
+        try:
+            return name_of(self.step, self.alteration) + "'" * marks + "," * -marks
+        except ValueError:
+            return "x"
 
 
 @dataclass(frozen=True)
@@ -187,21 +190,17 @@ def read_structures(
     """Read several texts at a time, as `read_structure` does; the result of a text that cannot be
     read is its error.
     """
-    results = compile_texts(
-        texts, settings=_SETTINGS.read_text(encoding="utf-8"), collect=(_OUTPUT,), **options
-    )
-    for compiled in results:
-        result: Structure | StructureError
+    settings = read_resource(__package__, "settings/structure.ly")
+    for compiled in compile_texts(texts, settings=settings, collect=(_OUTPUT,), **options):
         try:
-            result = _interpret(compiled)
+            yield _interpret(compiled)
         except StructureError as error:
-            result = error
+            yield error
         # A text can make LilyPond write anything; the other texts are still read.
         except Exception as error:
-            result = StructureError(
+            yield StructureError(
                 f"what LilyPond wrote of it cannot be read: {type(error).__name__}: {error}"
             )
-        yield result
 
 
 # Lines of LilyPond's output on a score, split into fields; see `settings/structure.ly`.
@@ -223,8 +222,10 @@ def _interpret(compiled: Compiled) -> Structure:
     # A score without music, such as one of lyrics alone, has no measures.
     tables = [(kinds, table) for kinds, table in tables if {"note", "rest"} & _kinds(table)]
     if not tables:
-        reason = compiled.problem or "there is no music in the text"
-        raise StructureError(f"LilyPond read no score: {reason}", is_measured=compiled.is_measured)
+        raise StructureError(
+            f"LilyPond read no score: {compiled.problem or 'there is no music in the text'}",
+            is_measured=compiled.is_measured,
+        )
     with_layout = [table for kinds, table in tables if kinds != "midi"]
     scores = with_layout or [table for _, table in tables]
     return _structure(scores[0], len(scores), compiled)
@@ -243,9 +244,9 @@ def _structure(table: _Table, scores: int, compiled: Compiled) -> Structure:
     if "full" in kinds:
         raise StructureError("the score has more notes than are read")
     if "end" not in kinds:
-        reason = compiled.problem or "nothing says why"
         raise StructureError(
-            f"LilyPond did not come to the end: {reason}", is_measured=compiled.is_measured
+            f"LilyPond did not come to the end: {compiled.problem or 'nothing says why'}",
+            is_measured=compiled.is_measured,
         )
     last = [line for line in table if line[0] == "end"][-1]
     bar, position = int(last[3]), _fraction(last[4])
@@ -320,7 +321,6 @@ class _Reader:
     def event(self, kind: Kind, moment: str, grace: str, *fields: str) -> Event:
         now, measure, position = self.place(moment, grace)
         staff, voice, step, alteration, octave, duration = fields
-        number = int(step) if step else None
         return Event(
             kind=kind,
             moment=now,
@@ -329,7 +329,7 @@ class _Reader:
             position=position,
             staff=int(staff),
             voice=int(voice),
-            step=number,
+            step=int(step) if step else None,
             alteration=2 * _fraction(alteration or "0"),
             octave=int(octave or "0"),
             duration=_fraction(duration),

@@ -38,11 +38,8 @@ VERSION = "2.24.3"
 PUBLISHED_VERSION = "2.24.4"
 LANGUAGE = "nederlands"
 
-_VERSION_FORM = re.compile(r"[0-9]\.[0-9]{1,2}(?:\.[0-9]{1,3}){0,2}", re.ASCII)
-_PUBLISHED_FENCE = re.compile(r"```[\w+-]*[^\S\n]*\n", re.ASCII)
-_PUBLISHED_FENCE_ALONE = re.compile(
-    rf"^[^\S\n]*{_PUBLISHED_FENCE.pattern}", re.ASCII | re.MULTILINE
-)
+_VERSION_FORM = re.compile(r"(?a)[0-9]\.[0-9]{1,2}(?:\.[0-9]{1,3}){0,2}")
+_PUBLISHED_FENCE = r"```[\w+-]*[^\S\n]*\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +123,13 @@ def published_code(reply: str) -> str:
         ('{ c4 }', '{ c4 }\\nEnjoy.')
     """
     reply = reply[:MAX_CHARACTERS].strip()
-    opening = _PUBLISHED_FENCE.search(reply)
+    opening = re.search(rf"(?a){_PUBLISHED_FENCE}", reply)
     # The line feed at the end of an opening does not count as the one before a closing fence.
     end = -1 if opening is None else reply.find("\n```", opening.end())
     if opening is not None and end >= 0:
         return reply[opening.end() : end].strip()
-    if (alone := _PUBLISHED_FENCE_ALONE.search(reply)) is None:
+    alone = re.search(rf"(?am)^[^\S\n]*{_PUBLISHED_FENCE}", reply)
+    if alone is None:
         return reply
     ahead = reply[: alone.start()]
     # The end of the last line that is not blank.

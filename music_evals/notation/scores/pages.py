@@ -22,13 +22,17 @@ from music_evals.notation.scores.preparing import NO_NAME, ScoreError
 _WIDTH = 1400
 _SCALE = 60  # percent of verovio's own size
 
-_PAGE = (2100, 2970)  # verovio's units, tenths of a millimetre: A4
-_MARGIN = 100
 _LINE = 90  # letters in a line of title or composer
 _FONT = "STIXGeneral"
 _FILES = (
-    *(f"STIXGeneral{style}.ttf" for style in ("", "Bol", "Italic", "BolIta")),
-    *(f"DejaVuSerif{style}.ttf" for style in ("", "-Bold", "-Italic", "-BoldItalic")),
+    "STIXGeneral.ttf",
+    "STIXGeneralBol.ttf",
+    "STIXGeneralItalic.ttf",
+    "STIXGeneralBolIta.ttf",
+    "DejaVuSerif.ttf",
+    "DejaVuSerif-Bold.ttf",
+    "DejaVuSerif-Italic.ttf",
+    "DejaVuSerif-BoldItalic.ttf",
 )
 # Code points of SMuFL.
 _TEXT_SIGNS = {
@@ -93,9 +97,12 @@ def _engrave(musicxml: str) -> Iterator[str]:
     tool = open_verovio(
         _add_credits(musicxml),
         {
-            "pageWidth": _PAGE[0],
-            "pageHeight": _PAGE[1],
-            **{f"pageMargin{side}": _MARGIN for side in ("Top", "Bottom", "Left", "Right")},
+            "pageWidth": 2100,  # verovio's units, tenths of a millimetre: A4
+            "pageHeight": 2970,
+            "pageMarginTop": 100,
+            "pageMarginBottom": 100,
+            "pageMarginLeft": 100,
+            "pageMarginRight": 100,
             "scale": _SCALE,
             "scaleToPageSize": True,
             "adjustPageHeight": True,  # a page ends below its last system

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 _NAMES = ("C", "C#", "D", "E-", "E", "F", "F#", "G", "A-", "A", "B-", "B")
 _ACCIDENTALS: Mapping[int | None, str] = {-2: "--", -1: "-", 1: "#", 2: "##"}
-_NOT_IN_NAME = re.compile(r"[0-9/]+")
 
 _Place = tuple[int, int, str]  # measure, onset, pitch
 # Pitches, duration in quarter notes, whether it is tied to the next.
@@ -322,7 +321,7 @@ def _meter(value: str) -> Meter:
 
 
 def _name(text: str) -> str:
-    return _NOT_IN_NAME.sub("", text)
+    return re.sub(r"[0-9/]+", "", text)
 
 
 def _music21_events(part: Any) -> Iterator[_AbcEvent]:
