@@ -6,6 +6,7 @@ answers that the page itself sends are taken. The page loads nothing and runs no
 and all text is escaped.
 """
 
+from importlib.resources import files
 from secrets import compare_digest, token_urlsafe
 from socket import socket
 from urllib.parse import parse_qsl
@@ -21,7 +22,6 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from music_evals.listening.session import LONGEST, Session
-from music_evals.notation.toml_files import read_resource
 
 HOST = "127.0.0.1"
 _MOST_BYTES = 20 * LONGEST  # of an answer with its id; a character has up to 12 in a form
@@ -36,7 +36,7 @@ def serve(session: Session, listener: socket, tokens: set[str]) -> None:
     """Serve the page on a socket until all questions are answered, or until Ctrl-C; ``/TOKEN`` lets
     a browser in, once for each of the tokens.
     """
-    text = read_resource(__package__, "page.html")
+    text = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(text)
     first = session.unanswered[0]
     # A browser sends a cookie to all ports of a host.
@@ -80,10 +80,11 @@ def serve(session: Session, listener: socket, tokens: set[str]) -> None:
             done=len(session.samples) - len(session.unanswered),
             total=len(session.samples),
         )
+        headers = {"Content-Security-Policy": _POLICY.format(nonce), "Cache-Control": "no-store"}
         return HTMLResponse(
             html,
             200,
-            {"Content-Security-Policy": _POLICY.format(nonce), "Cache-Control": "no-store"},
+            headers,
             background=None if sample else BackgroundTask(setattr, server, "should_exit", True),
         )
 

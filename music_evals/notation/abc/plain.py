@@ -25,8 +25,8 @@ from music_evals.notation.abc.tunes import (
     body_tokens,
     broken_factors,
     length_text,
+    multiplied,
     read_length,
-    split_length,
 )
 
 _VOICE = re.compile(r"\[?V:\s*([^\s\]]+)([^\]]*)\]?")
@@ -232,9 +232,9 @@ class _Voice:
                 words[tuplet] = f"{mark}:{int(count) + len(_NOTE.findall(token))}"
             elif kind == "broken" and event >= 0:
                 first, factor = broken_factors(token)
-                words[event] = _multiplied(words[event], first)
+                words[event] = multiplied(words[event], first)
             elif kind in ("note", "chord", "rest"):
-                word, factor = _multiplied(word, factor), Fraction(1)
+                word, factor = multiplied(word, factor), Fraction(1)
                 event, lacking = len(words), max(lacking - 1, 0)
             words.append(word)
         return "".join(words)
@@ -277,8 +277,3 @@ class _Voice:
         if measure is None:
             raise ValueError("rests of whole measures (Z) cannot be read in free metre")
         return " | ".join([f"z{length_text(measure / Fraction(self._fields['L'][2:]))}"] * count)
-
-
-def _multiplied(event: str, factor: Fraction) -> str:
-    bare, length = split_length(event)
-    return bare + length_text(length * factor)

@@ -322,8 +322,7 @@ class _MeasureReader:
     def __init__(self, unit: Fraction, meter: Meter, sharps: int) -> None:
         self._unit, self._meter, self._sharps = unit, meter, sharps
         self._altered: dict[str, int] = {}  # letter → accidental so far, in semitones
-        self._events: list[Event] = []  # with durations in unit notes, as written
-        self._units: list[Fraction] = []  # length of a unit note for each event, less in tuplets
+        self._events: list[Event] = []
         self._tuplet, self._ratio, self._lacking = "", Fraction(1), 0  # notes to come in a tuplet
         self._mark = ""  # that of a tuplet, until its first note
         self._broken: Fraction | None = None  # factor of the next note's length
@@ -348,14 +347,11 @@ class _MeasureReader:
             self._add(self._event(kind, token))
 
     def events(self, text: str) -> tuple[Event, ...]:
-        """Return the events, with durations in whole notes."""
+        """Return the events; ValueError if notes are missing."""
         if self._lacking:
             raise ValueError(f"tuplet {self._tuplet} lacks {self._lacking} of its notes")
         if self._broken is not None:
             raise ValueError(f"broken rhythm has no note after it in {_shown(text)}")
-        for event, unit in zip(self._events, self._units, strict=True):
-            event.text += length_text(event.duration)
-            event.duration *= unit
         return tuple(self._events)
 
     def _begin_tuplet(self, token: str) -> None:
@@ -377,10 +373,11 @@ class _MeasureReader:
         if not self._events or self._broken is not None:
             raise ValueError(f"broken rhythm {token} has no note before it")
         first, self._broken = broken_factors(token)
-        self._events[-1].duration *= first
+        last = self._events[-1]
+        last.text, last.duration = multiplied(last.text, first), last.duration * first
 
     def _add(self, event: Event) -> None:
-        """Add a note, chord or rest."""
+        """Add a note, chord or rest, with its length and its duration in whole notes."""
         unit = self._unit
         if self._lacking:
             unit *= self._ratio
@@ -389,11 +386,12 @@ class _MeasureReader:
         if self._broken is not None:
             event.duration *= self._broken
             self._broken = None
+        event.text += length_text(event.duration)
+        event.duration *= unit
         self._events.append(event)
-        self._units.append(unit)
 
     def _event(self, kind: str, token: str) -> Event:
-        """Read a note, chord or rest, with its duration in unit notes."""
+        """Read a note, chord or rest, without its length and with its duration in unit notes."""
         if kind == "measures":
             return Event((), Fraction(*self._meter) * int(token[1:] or 1) / self._unit, "z")
         if kind == "rest":
@@ -457,6 +455,12 @@ def read_length(text: str) -> Fraction:
     if above == 0 or below == 0:
         raise ValueError(f"length {text} is not accepted; accepted are lengths above 0")
     return Fraction(above, below)
+
+
+def multiplied(note: str, factor: Fraction) -> str:
+    """Return a note with its length multiplied."""
+    bare, length = split_length(note)
+    return bare + length_text(length * factor)
 
 
 def length_text(value: Fraction) -> str:

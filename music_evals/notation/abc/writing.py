@@ -18,6 +18,7 @@ all readers find the same notes:
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from operator import attrgetter, itemgetter
@@ -44,9 +45,8 @@ _IMPRECISION = Fraction(1, 96)
 """
 
 _ACCIDENTALS = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1.0: "^", 2.0: "^^"}
-_UNITS = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
 _FLAGGED = ("eighth", "16th", "32nd", "64th", "128th")
-_TABLES = read_toml(__package__, "writing.toml")
+_TABLES: Mapping[str, Mapping[str, str]] = read_toml(__package__, "writing.toml")
 _DYNAMICS = ("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz")
 
 
@@ -88,7 +88,6 @@ class _Bar:
 _Items = list[_Item]
 _Bars = list[_Bar]
 _Texts = dict[int, str]
-_Place = tuple[int, int, int]  # of a note: layer, bar and position in the layer
 
 
 class _Marks:
@@ -160,7 +159,7 @@ def _unit_length(parts: list[_Bars]) -> Fraction:
         for bar in bars:
             for layer in bar.layers:
                 counts.update(item.duration / 4 for item in layer if item.element)
-    return max(_UNITS, key=lambda unit: counts[unit])
+    return max((Fraction(1, part) for part in (8, 4, 16)), key=counts.__getitem__)
 
 
 def _fraction(value: Any) -> Fraction:
@@ -206,7 +205,7 @@ def _read_bar(measure: Any) -> _Bar:
         streams.insert(0, measure)
     overlapping: _Items = []
     layers = [_read_layer(stream, measure, overlapping) for stream in streams]
-    for item in sorted(overlapping, key=lambda item: item.onset):
+    for item in sorted(overlapping, key=attrgetter("onset")):
         for layer in layers[len(streams) :]:
             if layer[-1].end <= item.onset:
                 layer.append(item)
@@ -315,7 +314,7 @@ def _layout(score: Any, parts: list[_Bars]) -> str:
 def _marks(part: Any, bars: _Bars) -> _Marks:
     """Slurs, hairpins, decorations and text of a part."""
     marks = _Marks()
-    places: dict[int, _Place] = {}
+    places: dict[int, tuple[int, int, int]] = {}  # note → layer, bar, position in the layer
     for index, bar in enumerate(bars):
         for number, layer in enumerate(bar.layers):
             for position, item in enumerate(layer):
@@ -495,8 +494,12 @@ class _Writer:
         return short_length_text(duration / self._unit)
 
 
+def _metre(signature: Any) -> str:
+    return str(signature.ratioString)
+
+
 _SIGNS = {
-    "TimeSignature": ("M:", attrgetter("ratioString")),
+    "TimeSignature": ("M:", _metre),
     "KeySignature": ("K:", _key),
     "Clef": ("K:clef=", _clef),
 }

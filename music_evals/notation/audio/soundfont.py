@@ -205,7 +205,7 @@ _DEFAULTS: _Generators = {8: 13_500, 56: 100} | dict.fromkeys(
     (*range(25, 29), 30, *range(33, 37), 38), -12_000
 )
 # Generators of a preset that are added to those of the instrument.
-_ADDED = frozenset({8, 9, 11, *range(25, 41), 48, 51, 52, 56})
+_ADDED = {8, 9, 11, *range(25, 41), 48, 51, 52, 56}
 _FULL_RANGE = 127 << 8
 
 
@@ -229,8 +229,8 @@ class Zone:
         return pitch in self.keys and velocity in self.velocities
 
     def generator(self, number: int) -> int:
-        """Return the value of a SoundFont generator, or its default."""
-        return self.generators.get(number, _DEFAULTS.get(number, 0))
+        """Return the value of a SoundFont generator."""
+        return self.generators.get(number, 0)
 
 
 @lru_cache(maxsize=256)
@@ -336,9 +336,9 @@ class _Bank:
             for fine, coarse in enumerate((4, 12, 45, 50))
         )
         is_looped = inner.get(54, 0) in (1, 3) and start <= loop_start < loop_end <= end
-        generators = dict(inner)
+        generators = _DEFAULTS | inner
         for number in _ADDED & outer.keys():
-            generators[number] = inner.get(number, _DEFAULTS.get(number, 0)) + outer[number]
+            generators[number] = generators.get(number, 0) + outer[number]
         return Zone(
             keys=_overlap(outer, inner, 43),
             velocities=_overlap(outer, inner, 44),

@@ -161,7 +161,7 @@ class Structure:
 
     def metre_at(self, moment: Fraction) -> Metre:
         """Return the time signature in force at a moment."""
-        place = bisect_right(self.metres, moment, key=lambda metre: metre.moment)
+        place = bisect_right(self.metres, moment, key=attrgetter("moment"))
         return self.metres[max(place - 1, 0)]
 
 
@@ -250,10 +250,7 @@ def _structure(table: _Table, scores: int, compiled: Compiled) -> Structure:
         )
     last = [line for line in table if line[0] == "end"][-1]
     bar, position = int(last[3]), _fraction(last[4])
-    reader = _Reader(clock, {("note", line[3], *line[1:3]) for line in table if line[0] == "tie"})
-    keys = filter(None, (reader.key(*line) for kind, *line in table if kind == "key"))
-    metres = [reader.metre(*line) for kind, *line in table if kind == "metre"]
-    events = [reader.event(cast(Kind, kind), *line) for kind, *line in table if kind in _KINDS]
+    keys, metres, events = _signs_and_events(table, clock)
     return Structure(
         measures=bar if position > 0 else bar - 1,
         pickup=clock[min(clock)][1] < 0,
@@ -261,29 +258,27 @@ def _structure(table: _Table, scores: int, compiled: Compiled) -> Structure:
         metres=tuple(sorted(metres, key=attrgetter("moment"))),
         events=tuple(sorted(events, key=lambda event: (event.moment, not event.grace))),
         scores=scores,
-        problems=_problems(table, clock, scores),
+        problems=_problems(table, metres, clock, scores),
     )
 
 
-def _problems(table: _Table, clock: _Clock, scores: int) -> tuple[str, ...]:
+def _problems(
+    table: _Table, metres: Iterable[Metre], clock: _Clock, scores: int
+) -> tuple[str, ...]:
     bars = [bar for _, (bar, _) in sorted(clock.items())]
     is_unmeasured = any(line[0] == "timing" and line[3] == "0" for line in table)
     problems = {
         "it has unmeasured music": is_unmeasured,
-        "it has an incomplete measure inside": not _is_regular(table, clock),
+        "it has an incomplete measure inside": not _is_regular(metres, clock),
         "it numbers its measures otherwise": bars[0] != 1 or bars != sorted(bars),
         f"it holds {scores} scores": scores > 1,
     }
     return tuple(problem for problem, is_present in problems.items() if is_present)
 
 
-def _is_regular(table: _Table, clock: _Clock) -> bool:
+def _is_regular(metres: Iterable[Metre], clock: _Clock) -> bool:
     """Whether from each moment to the next bar numbers go on as the metre says."""
-    lengths = {
-        _fraction(line[1]): Fraction(int(line[3]), int(line[4]))
-        for line in table
-        if line[0] == "metre"
-    }
+    lengths = {metre.moment: metre.length for metre in metres}
     length = Fraction(1)
     times = [(moment, time) for (moment, is_grace), time in sorted(clock.items()) if not is_grace]
     for (moment, (bar, position)), (later, (later_bar, later_position)) in pairwise(times):
@@ -293,53 +288,60 @@ def _is_regular(table: _Table, clock: _Clock) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Makes metres, keys and events of the fields of a table's lines, behind the kind of the
-    line.
-    """
+def _signs_and_events(table: _Table, clock: _Clock) -> tuple[list[Key], list[Metre], list[Event]]:
+    """The keys, metres and events of a score, in the order of LilyPond's output."""
+    keys: list[Key] = []
+    metres: list[Metre] = []
+    events: list[Event] = []
+    # Moment, grace and voice of notes from which a tie goes on.
+    ties = {("note", *line[1:4]) for line in table if line[0] == "tie"}
+    for kind, moment, grace, *fields in table:
+        if kind not in ("key", "metre", *_KINDS):
+            continue
+        now = _fraction(moment)
+        measure, position = _place(clock, now, grace == "1")
+        if kind == "key":
+            keys += _key(now, measure, *fields)
+        elif kind == "metre":
+            numerator, denominator = map(int, fields)
+            metres.append(Metre(now, measure, numerator, denominator))
+        else:
+            staff, voice, step, alteration, octave, duration = fields
+            number = int(step) if step else None
+            events.append(
+                Event(
+                    kind=cast(Kind, kind),
+                    moment=now,
+                    grace=grace == "1",
+                    measure=measure,
+                    position=position,
+                    staff=int(staff),
+                    voice=int(voice),
+                    step=number,
+                    alteration=2 * _fraction(alteration or "0"),
+                    octave=int(octave or "0"),
+                    duration=_fraction(duration),
+                    tied=(kind, moment, grace, voice) in ties,
+                )
+            )
+    return keys, metres, events
 
-    clock: _Clock
-    ties: set[tuple[str, ...]]  # kind, voice, moment and grace of notes from which a tie goes on
 
-    def metre(self, moment: str, grace: str, numerator: str, denominator: str) -> Metre:
-        now, measure, _ = self.place(moment, grace)
-        return Metre(now, measure, int(numerator), int(denominator))
+def _place(clock: _Clock, now: Fraction, is_grace: bool) -> tuple[int, Fraction]:
+    """The measure of a moment, and the position in it."""
+    bar, position = clock.get((now, is_grace)) or clock[now, not is_grace]
+    return (0 if position < 0 and bar == 1 else bar), position
 
-    def key(
-        self, moment: str, grace: str, staff: str, step: str, alteration: str, scale: str
-    ) -> Key | None:
-        """A key; None if it lacks a tonic, or alters a step in one octave alone."""
-        now, measure, _ = self.place(moment, grace)
-        signs = dict(pair.split(":") for pair in scale.split(",") if pair)
-        if not step or set(signs) != set("0123456"):
-            return None
+
+def _key(
+    now: Fraction, measure: int, staff: str, step: str, alteration: str, scale: str
+) -> Iterator[Key]:
+    """A key; none if it lacks a tonic, or alters a step in one octave alone."""
+    signs = dict(pair.split(":") for pair in scale.split(",") if pair)
+    if step and set(signs) == set("0123456"):
         # LilyPond counts in whole tones.
         scale_signs = tuple(2 * _fraction(signs[str(number)]) for number in range(7))
-        return Key(now, measure, int(staff), int(step), 2 * _fraction(alteration), scale_signs)
-
-    def event(self, kind: Kind, moment: str, grace: str, *fields: str) -> Event:
-        now, measure, position = self.place(moment, grace)
-        staff, voice, step, alteration, octave, duration = fields
-        return Event(
-            kind=kind,
-            moment=now,
-            grace=grace == "1",
-            measure=measure,
-            position=position,
-            staff=int(staff),
-            voice=int(voice),
-            step=int(step) if step else None,
-            alteration=2 * _fraction(alteration or "0"),
-            octave=int(octave or "0"),
-            duration=_fraction(duration),
-            tied=(kind, voice, moment, grace) in self.ties,
-        )
-
-    def place(self, moment: str, grace: str) -> tuple[Fraction, int, Fraction]:
-        now = _fraction(moment)
-        bar, position = self.clock.get((now, grace == "1")) or self.clock[now, grace != "1"]
-        return now, (0 if position < 0 and bar == 1 else bar), position
+        yield Key(now, measure, int(staff), int(step), 2 * _fraction(alteration), scale_signs)
 
 
 # A score has thousands of moments and durations, and few different ones.

@@ -60,13 +60,14 @@ def compile_reply(reply: str, protocol: Protocol = "strict") -> Written:
     """Take the LilyPond code out of a reply and compile it in the sandbox, by the protocol as
     above.
     """
-    extracted = published_code(reply) if protocol == "paper" else extract_code(reply)
-    code = published_text(extracted) if protocol == "paper" else extracted
+    is_paper = protocol == "paper"
+    extracted = published_code(reply) if is_paper else extract_code(reply)
+    code = published_text(extracted) if is_paper else extracted
     if not extracted.strip():
         return Written(code.strip(), None, "the reply holds no LilyPond", "")
     compiled = compile_text(complete_code(code, protocol), limits=LIMITS, cache=lilypond_cache())
     strict_problem = why_not(compiled)
-    if protocol == "paper":
+    if is_paper:
         problem = None if compiled.succeeded and compiled.midi else strict_problem
     else:
         problem = strict_problem and f"{_version_note(code)}{strict_problem}"

@@ -111,10 +111,10 @@ def midi_to_text(data: bytes) -> str:
     now = 0
     for message in mido.merge_tracks(midi.tracks):
         now += message.time
-        rank = _rank(message, now, started)
+        place, pitch = getattr(message, "channel", -1), getattr(message, "note", -1)
+        rank = _rank(message, (place, pitch), now, started)
         if rank is None:
             continue
-        place, pitch = getattr(message, "channel", -1), getattr(message, "note", -1)
         if rank == 0:
             place = list(_META_FIELDS).index(message.type)
         elif rank == 1:
@@ -129,20 +129,19 @@ def midi_to_text(data: bytes) -> str:
     return "\n".join([f"ticks_per_beat={midi.ticks_per_beat}", *events])
 
 
-def _rank(message: Any, now: int, started: dict[_Voice, int]) -> int | None:
+def _rank(message: Any, voice: _Voice, now: int, started: dict[_Voice, int]) -> int | None:
     """The place of an event among simultaneous ones; None for one that is left out."""
-    key = (getattr(message, "channel", -1), getattr(message, "note", -1))
     if message.type == "note_on" and message.velocity > 0:
-        started[key] = now
+        started[voice] = now
         return 3
     if message.type in ("note_on", "note_off"):
         # The end of a note without length comes after its start.
-        return 4 if started.pop(key, None) == now else 2
+        return 4 if started.pop(voice, None) == now else 2
     if message.type in _META_FIELDS:
         return 0
     if message.type == "end_of_track":
         return 5
-    return None if message.is_meta or key[0] < 0 else 1
+    return None if message.is_meta or voice[0] < 0 else 1
 
 
 def _event_text(message: Any, rank: int) -> str:

@@ -74,26 +74,6 @@ def engrave_pages(musicxml: str) -> list[bytes]:
 
 def engrave_svgs(musicxml: str) -> list[str]:
     """Engrave a score as the SVG pages that `engrave_pages` draws."""
-    svgs = list(_engrave(musicxml))
-    if not any(map(_has_music, svgs)):
-        raise ScoreError("verovio reads no music from the score")
-    return svgs
-
-
-def open_verovio(musicxml: str, options: Mapping[str, Any]) -> Any:
-    """Return a toolkit of verovio with a score; ScoreError if verovio reads no music from it."""
-    verovio = require("verovio", "scores")
-    verovio.enableLog(verovio.LOG_OFF)
-    # verovio keeps the place of its fonts per thread, and sets it in the thread that imports it.
-    verovio.setDefaultResourcePath(str(Path(verovio.__file__).parent / "data"))
-    tool = verovio.toolkit()
-    tool.setOptions(options)
-    if not tool.loadData(musicxml):
-        raise ScoreError("verovio reads no music from the score")
-    return tool
-
-
-def _engrave(musicxml: str) -> Iterator[str]:
     tool = open_verovio(
         _add_credits(musicxml),
         {
@@ -115,12 +95,23 @@ def _engrave(musicxml: str) -> Iterator[str]:
             "xmlIdChecksum": True,  # else ids are random
         },
     )
-    for page in range(1, tool.getPageCount() + 1):
-        yield _for_resvg(tool.renderToSVG(page))
+    svgs = [_for_resvg(tool.renderToSVG(page)) for page in range(1, tool.getPageCount() + 1)]
+    if not any('class="note"' in svg or 'class="rest"' in svg for svg in svgs):
+        raise ScoreError("verovio reads no music from the score")
+    return svgs
 
 
-def _has_music(svg: str) -> bool:
-    return 'class="note"' in svg or 'class="rest"' in svg
+def open_verovio(musicxml: str, options: Mapping[str, Any]) -> Any:
+    """Return a toolkit of verovio with a score; ScoreError if verovio reads no music from it."""
+    verovio = require("verovio", "scores")
+    verovio.enableLog(verovio.LOG_OFF)
+    # verovio keeps the place of its fonts per thread, and sets it in the thread that imports it.
+    verovio.setDefaultResourcePath(str(Path(verovio.__file__).parent / "data"))
+    tool = verovio.toolkit()
+    tool.setOptions(options)
+    if not tool.loadData(musicxml):
+        raise ScoreError("verovio reads no music from the score")
+    return tool
 
 
 def shown_text(musicxml: str) -> str:
@@ -128,8 +119,7 @@ def shown_text(musicxml: str) -> str:
 
     Letters that no font has are left out, as on the page. Errors are those of `engrave_pages`.
     """
-    first = next(_engrave(musicxml), "")
-    page = ElementTree.fromstring(first if _has_music(first) else engrave_svgs(musicxml)[0])
+    page = ElementTree.fromstring(engrave_svgs(musicxml)[0])
     texts = [
         " ".join("".join(text.itertext()).split())
         for text in page.iter("{http://www.w3.org/2000/svg}text")

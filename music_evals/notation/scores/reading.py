@@ -235,7 +235,8 @@ def musicxml_bytes(data: bytes) -> bytes:
             container = _unpack(archive, "META-INF/container.xml")
             root = fromstring(container, forbid_entities=True, forbid_external=True)
             files = (element for element in root.iter() if element.tag.endswith("rootfile"))
-            return _unpack(archive, next(files, {}).get("full-path") or "")
+            paths = (file.get("full-path") for file in files)
+            return _unpack(archive, next(paths, None) or "")
     except ScoreError:
         raise
     # zipfile, zlib and defusedxml raise exceptions of many classes.

@@ -386,11 +386,12 @@ def main(mode: str, request_fd: int, report_fd: int) -> None:
             out.write(pack({"error": str(error)}, ()))
             return
         files, too_much = _collect(folder, request["collect"], request["scratch_bytes"])
+        sizes = [(name, len(content)) for name, content in files]
         report = {
             "status": status,
             "cpu": cpu,
             "stopped": reason or ("output" if too_much else ""),
-            "files": [(name, len(content)) for name, content in files],
+            "files": sizes,
         }
         out.write(pack(report, (content for _, content in files)))
 
