@@ -88,20 +88,13 @@ class Encoder:
         vectors = {text: self._vector(text) for text in dict.fromkeys(readable)}
         return [vectors[text] for text in readable]
 
-    def _entry_name(self, text: str) -> str:
-        """Name of a vector in the cache."""
-        digest = hashlib.sha256()
-        for part in (self.identity, text):
-            content = part.encode()
-            digest.update(b"%d:%b" % (len(content), content))
-        key = digest.hexdigest()
-        return f"{key[:2]}/{key}.f32"
-
     def _vector(self, text: str) -> Vector:
         """The vector of a text, from the cache if that has it undamaged."""
         if self.cache is None:
             return self._compute(text)
-        name = self._entry_name(text)
+        parts = [part.encode() for part in (self.identity, text)]
+        key = hashlib.sha256(b"".join(b"%d:%b" % (len(part), part) for part in parts)).hexdigest()
+        name = f"{key[:2]}/{key}.f32"
         content = cache_get(self.cache, name, 4 * self.dimension)
         if content is not None:
             return np.frombuffer(content, "<f4").astype(np.float32)

@@ -135,10 +135,10 @@ def open_session(task: Task, model: Model, folder: Path, limit: int | None = Non
     """
     samples, about = list(task.dataset), task.metadata or {}
     if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,39}", model.name):
-        accepted = (
-            "at most 40 of A to Z, a to z, 0 to 9, '.', '-' and '_', with a letter or digit first"
+        raise ValueError(
+            f"the name {model.name!r:.60} is not valid; accepted: at most 40 of A to Z, a to z, 0 "
+            "to 9, '.', '-' and '_', with a letter or digit first"
         )
-        raise ValueError(f"the name {model.name!r:.60} is not valid; accepted: {accepted}")
     kinds = {question_message(sample)[1].get("answer_type") for sample in samples}
     if refused := kinds - {"choice", "text"}:
         raise ValueError(

@@ -25,7 +25,6 @@ _BLOCK = re.compile(
     r"(?P<fence>`{3,}+|~{3,}+)(?P<tag>[^`\n]*)(?:\n|\Z)(?P<code>.*?)"
     r"(?:(?P<end>(?=^[ \t]*+(?:`{3,}|~{3,})[ \t]*[\w.{])|(?P=fence)[`~]*)|\Z)"
 )
-_TAG = re.compile(r"(?i)\W*(?:lilypond|ly)\b")
 # From a line that begins like music, without other text behind the last brace.
 _MUSIC = re.compile(
     r"""(?m)^[ \t]*+(?:%|<<|\#[({]|\{(?!\s*["'}])"""
@@ -34,7 +33,6 @@ _MUSIC = re.compile(
     r"""(?s:.*(?:\}|>>)[ \t]*(?:\n|(?=`))(?=[^\\#{}<>]*\Z)|.*)"""
 )
 _PASSAGE = re.compile(r"(?m)\{|<<|^\#\(")
-_FILE = re.compile(r"\\(?:score|book|bookpart)\b")
 _ANSWER = re.compile(r"(?is)<(?:final_)?answer>(.*?)(?:</(?:final_)?answer>|\Z)")
 _WRAPPER = re.compile(r"(?i)</?(?:(?:final_)?answer|final|response|output)>")
 
@@ -71,7 +69,7 @@ def _candidates(text: str) -> Iterator[_Candidate]:
         code, is_closed = dedent(block["code"]), block["end"] is not None
         if not is_closed:
             code = _music_in(code) or code
-        is_tagged = _TAG.match(block["tag"]) is not None
+        is_tagged = re.match(r"(?i)\W*(?:lilypond|ly)\b", block["tag"]) is not None
         completeness = _completeness(code)
         if is_tagged or (completeness and _MUSIC.match(code.lstrip())):
             yield _Candidate(completeness, False, is_tagged, is_closed, block.start(), code)
@@ -83,4 +81,4 @@ def _music_in(text: str) -> str:
 
 
 def _completeness(code: str) -> int:
-    return bool(_PASSAGE.search(code)) + bool(_FILE.search(code))
+    return bool(_PASSAGE.search(code)) + bool(re.search(r"\\(?:score|book|bookpart)\b", code))

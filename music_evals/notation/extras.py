@@ -9,17 +9,10 @@ from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
+from music_evals.notation.toml_files import read_toml
+
 EXTRAS = {
-    "scores": ("matplotlib", "partitura", "resvg_py", "verovio"),
-    "plots": ("matplotlib",),
-    "mir": ("mirdata",),
-    "hf": ("accelerate", "torch", "transformers"),
-    "vllm": ("vllm",),
-    "anthropic": ("anthropic",),
-    "google": ("google-genai",),
-    "cluster": ("ray", "s3fs"),
-    "finetune": ("peft", "trl"),
-    "trackers": ("tensorboard", "torch", "wandb"),
+    extra: tuple(packages) for extra, packages in read_toml(__package__, "extras.toml").items()
 }
 """Extra of this package → packages that it needs; a model provider needs the extra of its name."""
 

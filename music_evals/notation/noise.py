@@ -34,7 +34,6 @@ _PITCHES = range(48, 85)
 _DRUMS = (36, 38, 42)  # kick, snare, hi-hat
 _GRID = TICKS_PER_BEAT // 4
 _PAGE = 160_000  # characters of MusicXML that fill more than a page
-_NUMBERED = re.compile(r"(?m)^( *[0-9][:.] ?\n?)")
 
 
 @dataclass(frozen=True)
@@ -70,11 +69,13 @@ def noise_text(text: str, notation: str, model: str = "") -> str:
     if notation == "midi":
         return _midi(model, rng)
     if notation not in _NOTATIONS:
-        names = ", ".join([*_NOTATIONS, "midi"])
-        raise ValueError(f"there is no noise in the notation {notation!r}; there is in {names}")
+        raise ValueError(
+            f"there is no noise in the notation {notation!r}; there is in "
+            f"{', '.join([*_NOTATIONS, 'midi'])}"
+        )
     if notation != "lilypond":
         return _piece(notation, rng, len(model))
-    opening, *numbered = _NUMBERED.split(model)
+    opening, *numbered = re.split(r"(?m)^( *[0-9][:.] ?\n?)", model)
     if numbered:
         lists = zip(numbered[::2], numbered[1::2], strict=True)
         return opening + "".join(mark + _bars(bars, rng) for mark, bars in lists)

@@ -16,29 +16,26 @@ from urllib.parse import unquote
 
 HIDDEN = "***"  # in the place of a secret
 
-_NAMES = (
-    *("api_key", "api-key", "apikey", "access_key", "access-key", "private_key", "private-key"),
-    *("subscription_key", "subscription-key", "authorization", "cookie", "credential", "passwd"),
-    *("credentials", "password", "secret", "access_token", "access-token", "api_token"),
-    *("auth_token", "auth-token", "hf_token", "refresh_token", "session_token", "session-token"),
+_NAME = (
+    "api_key|api-key|apikey|access_key|access-key|private_key|private-key|subscription_key"
+    "|subscription-key|authorization|cookie|credential|passwd|credentials|password|secret"
+    "|access_token|access-token|api_token|auth_token|auth-token|hf_token|refresh_token"
+    "|session_token|session-token"
 )
 """Ends of names of fields and headers whose values are hidden in any text."""
-_NAME = "|".join(_NAMES)
 _PLACES = {
     "a password in an address": re.compile(r"(?P<head>://)(?P<secret>(?!\*)[^/\s\"'\\<>@]+)(?=@)"),
     "a key in the query of an address": re.compile(
         r"(?P<head>[?&](?:key|token|sig|signature|code)=)(?P<secret>(?!\*)[^&#\s\"'\\<>]{8,})"
     ),
     "the value of a field with the name of a secret": re.compile(
-        rf"(?P<head>(?:{_NAME})(\\*[\"'])\s*:\s*\2(?:bearer |basic )?)"
+        rf"(?i)(?P<head>(?:{_NAME})(\\*[\"'])\s*:\s*\2(?:bearer |basic )?)"
         r"(?P<secret>(?!(?:bearer |basic )?\*)[^\"'\\]+)",
-        re.IGNORECASE,
     ),
     "a secret behind its name": re.compile(
-        rf"(?P<head>(?:{_NAME})\s?[:=]\s?(?:bearer |basic )?)"
+        rf"(?i)(?P<head>(?:{_NAME})\s?[:=]\s?(?:bearer |basic )?)"
         r"(?P<secret>(?!(?:bearer |basic )?\*)(?:(?<=basic )|(?<=bearer )|(?=\S{6}))"
         r"[^\s\"'\\&,;<>]+)",
-        re.IGNORECASE,
     ),
 }
 """Kind of secret → where it is in a text."""
@@ -49,9 +46,7 @@ _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(hf_|api_org_|sk-|gh[pousr]_|github_pat_|glpat-|AKIA|ASIA|AIza|xox[a-z]-)[\w-]{16,}"
     r"|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"
 )
-_SECRET_NAME = re.compile(
-    r"(key|token|secret|passw(or)?d|credentials?|authorization|cookie)$", re.IGNORECASE
-)
+_SECRET_NAME = re.compile(r"(?i)(key|token|secret|passw(or)?d|credentials?|authorization|cookie)$")
 _SHORTEST = 8  # characters of a text that is hidden wherever it is
 _used: set[str] = set()
 
@@ -124,7 +119,7 @@ def _matches(text: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Yield what is at the place of a secret, with its kind."""
     in_address, in_query, *behind_names = _PLACES.items()
     lower = text.lower()
-    has_name = any(name in lower for name in _NAMES)
+    has_name = any(name in lower for name in _NAME.split("|"))
     for kind, place in [in_address, in_query, *behind_names * has_name]:
         for match in place.finditer(text):
             yield kind, match

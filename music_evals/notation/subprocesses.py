@@ -250,10 +250,9 @@ def _start_python(descriptor: int) -> int:
     """
     os.set_inheritable(descriptor, True)
     path = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
-    program = f"from {__name__} import serve; serve({descriptor})"
     return os.posix_spawn(
         sys.executable,
-        [sys.executable, "-c", program],
+        [sys.executable, "-c", f"from {__name__} import serve; serve({descriptor})"],
         {**os.environ, "PYTHONPATH": path},
         # Output of the function goes to standard error.
         file_actions=[
@@ -290,8 +289,7 @@ def _answer(work: _Work, item: Any, allowance: Allowance) -> bytes:
     try:
         return pickle.dumps((work(item),))
     except MemoryError:
-        problem = f"needs more than {allowance.memory >> 20:,} MiB of memory"
-        return pickle.dumps(LimitError(problem))
+        return pickle.dumps(LimitError(f"needs more than {allowance.memory >> 20:,} MiB of memory"))
     except Exception as error:
         error.add_note(traceback.format_exc())
         return pickle.dumps(error)

@@ -17,7 +17,7 @@ https://abcnotation.com/wiki/abc:standard:v2.1.
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from operator import attrgetter
 
 from music_evals.notation.abc.tunes import (
@@ -37,8 +37,13 @@ _MASKED = re.compile(r"\\(key|time) \?")
 _MODES = {
     "major": "",
     "minor": "m",
-    **{f"{name}ian": name[:3] for name in ("mixolyd", "dor", "phryg", "locr", "lyd")},
+    "mixolydian": "mix",
+    "dorian": "dor",
+    "phrygian": "phr",
+    "locrian": "loc",
+    "lydian": "lyd",
 }
+_FIELDS = {"key": "K", "metre": "M"}
 _RESTS = {"r": "z", "s": "x"}
 _MOST = 9  # notes of a tuplet, in one digit
 
@@ -108,12 +113,14 @@ def _first(kind: str, voice: _VoiceText) -> str:
     """The key, metre or clef at the beginning of a voice, if it is written there."""
     for word in voice[0].words:
         if word.kind == kind:
-            return _key(word) if kind == "key" else word.match[kind]
+            return _value(word)
     return ""
 
 
-def _key(word: Word) -> str:
-    """A key in ABC, such as ``Bbm``."""
+def _value(word: Word) -> str:
+    """A clef, a metre, or a key in ABC, such as ``Bbm``."""
+    if word.kind != "key":
+        return word.match[word.kind]
     tonic, mode = pitch_of(word.match["tonic"]), word.match["mode"]
     if tonic is None:
         raise ValueError(f"a key on {word.match['tonic']!r:.40} cannot be written")
@@ -125,7 +132,7 @@ class _Writer:
     """Writes the measures of a voice; the key and metre of its beginning are written elsewhere."""
 
     def __init__(self, key: str, metre: str) -> None:
-        self._key, self._metre = key, metre
+        self._signs = {"key": key, "metre": metre}
         self._altered: set[str] = set()  # letters that had an accidental in the measure
         # The last note, if a tie follows, whether or not the tie ends at a note of the same pitch.
         self._tied = ""
@@ -143,8 +150,9 @@ class _Writer:
         for number, word in enumerate(words):
             if word.kind == "unknown":
                 raise ValueError(f"{word.match[0]!r:.40} cannot be written as ABC")
-            if word.kind in ("key", "metre"):
-                texts += self._sign(word)
+            if word.kind in _FIELDS and self._signs[word.kind] != _value(word):
+                self._signs[word.kind] = _value(word)
+                texts.append(f"[{_FIELDS[word.kind]}:{_value(word)}]")
             elif word.kind == "grace" and word.match["duration"]:
                 graces += self._notes(word)
             elif word.kind in ("note", "rest"):
@@ -154,21 +162,11 @@ class _Writer:
                 graces = ""
         return " ".join([*texts, f"{{{graces}}}"] if graces else texts)
 
-    def _sign(self, word: Word) -> Iterator[str]:
-        """A key or metre that changes the one before."""
-        if word.kind == "key" and _key(word) != self._key:
-            self._key = _key(word)
-            yield f"[K:{self._key}]"
-        if word.kind == "metre" and word.match["metre"] != self._metre:
-            self._metre = word.match["metre"]
-            yield f"[M:{self._metre}]"
-
     def _note(self, word: Word, factor: Fraction) -> str:
         """A note, chord or rest."""
         text = self._notes(word) if word.kind == "note" else _RESTS[word.match["name"]]
         self._tied = text if word.match["tie"] else ""
-        tie = "-" if word.match["tie"] else ""
-        return text + short_length_text(word.duration / factor / _UNIT) + tie
+        return text + short_length_text(word.duration / factor / _UNIT) + "-" * bool(self._tied)
 
     def _notes(self, word: Word) -> str:
         """A note or chord without its length; remembers the letters with an accidental."""
@@ -180,7 +178,7 @@ class _Writer:
             if pitch.alteration not in SIGNS:
                 raise ValueError(f"{name} is a quarter tone, which is not written")
             letter, sign = "CDEFGAB"[pitch.step], ""
-            implied = alterations_in(self._key).get(letter, 0)
+            implied = alterations_in(self._signs["key"]).get(letter, 0)
             if pitch.alteration != implied or letter in self._altered:
                 sign = SIGNS[int(pitch.alteration)]
                 self._altered.add(letter)
@@ -204,9 +202,7 @@ def _tuplets(words: Sequence[Word]) -> dict[int, tuple[str, Fraction]]:
     for (factor, _), group in groupby(factors, key=factors.__getitem__):
         if not 1 < factor.denominator <= _MOST:
             continue
-        members = list(group)
-        for start in range(0, len(members), _MOST):
-            chunk = members[start : start + _MOST]
+        while chunk := [*islice(group, _MOST)]:
             marks |= dict.fromkeys(chunk, ("", factor))
             marks[chunk[0]] = (f"({factor.denominator}:{factor.numerator}:{len(chunk)}", factor)
     return marks

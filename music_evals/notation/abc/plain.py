@@ -25,8 +25,8 @@ from music_evals.notation.abc.tunes import (
     body_tokens,
     broken_factors,
     length_text,
+    multiplied,
     read_length,
-    split_length,
 )
 
 _VOICE = re.compile(r"\[?V:\s*([^\s\]]+)([^\]]*)\]?")
@@ -34,18 +34,17 @@ _NOTE = re.compile(r"([\^_=]{0,2})([A-Ga-g])([,']*)([0-9]*/*[0-9]*)")
 _SIGNS = re.compile(r'"[^"]*"|![^!]*!|[.~()H-Wh-w ]')  # within a chord
 _KEPT = re.compile(r'[.uvkK\-]|![^!]+!|"[^\^_<>@]')
 _ENDINGS = re.compile(r"(?<=[12])[,.\-].*|\[?[3-9].*")  # further ones
-_PROPAGATION = re.compile(r"^(?:%%|I:) *propagate-accidentals +(not|octave|pitch)", re.MULTILINE)
+_PROPAGATION = r"(?m)^(?:%%|I:) *propagate-accidentals +(not|octave|pitch)"
 _REFUSED = {
-    "a chord of grace notes": re.compile(r"\{[^{}\n\"]*\["),
-    "macros (m:)": re.compile(r"^m:|\[m:", re.MULTILINE),
-    "octave= and transpose=": re.compile(
-        r"(?:^|\[)[KV]:[^\n\[\]%]*\b(?:octave|transpose)=[+-]?[1-9]", re.MULTILINE
-    ),
-    "a key with accidentals of its own (K:)": re.compile(
-        r"(?:^|\[)K:(?:[^\n\[\]%]*\bexp\b|[^\n\[\]%]*?(?<!middle)(?<!clef)(?<!\bm)[\^_=][A-Ga-g]\b)",
-        re.MULTILINE,
+    "a chord of grace notes": r"\{[^{}\n\"]*\[",
+    "macros (m:)": r"(?m)^m:|\[m:",
+    "octave= and transpose=": (r"(?m)(?:^|\[)[KV]:[^\n\[\]%]*\b(?:octave|transpose)=[+-]?[1-9]"),
+    "a key with accidentals of its own (K:)": (
+        r"(?m)(?:^|\[)K:"
+        r"(?:[^\n\[\]%]*\bexp\b|[^\n\[\]%]*?(?<!middle)(?<!clef)(?<!\bm)[\^_=][A-Ga-g]\b)"
     ),
 }
+"""What is not read → its pattern."""
 
 _Signs = dict[str, str]  # accidentals of notes
 
@@ -100,7 +99,7 @@ def plain_abc(abc: str) -> str:
         z2 :| |:
     """
     for name, pattern in _REFUSED.items():
-        if pattern.search(abc):
+        if re.search(pattern, abc):
             raise ValueError(f"{name} cannot be read; write the notes out")
     header, voices = split_voices(abc)
     lines = [line for line in header if line[:2] not in ("L:", "M:", "K:")]
@@ -108,7 +107,7 @@ def plain_abc(abc: str) -> str:
     # By 3.1.7, which music21 applies to the first voice only.
     is_short = (_measure_length(fields.get("M", "")) or 1) < Fraction(3, 4)
     fields = {"L": "L:1/16" if is_short else "L:1/8"} | fields
-    propagation = _PROPAGATION.search(abc)
+    propagation = re.search(_PROPAGATION, abc)
     for number, music in enumerate(voices.values(), 1):
         lines += [f"V:{number}"] * (len(voices) > 1)
         voice = _Voice(dict(fields), propagation[1] if propagation else "pitch")
@@ -128,12 +127,11 @@ def parse_plain(plain: str) -> Any:
     from music21 import converter
 
     score: Any = converter.parseData(plain, format="abc")
-    head, *voices = re.split(r"^V:.*\n", plain, flags=re.MULTILINE)
+    head, *voices = re.split(r"(?m)^V:.*\n", plain)
     for part, music in zip(list(score.parts) or [score], voices or [head], strict=True):
-        written = part.recurse().getElementsByClass(["Note", "Chord"])
         elements = [
             element
-            for element in written
+            for element in part.recurse().getElementsByClass(["Note", "Chord"])
             if not element.duration.isGrace and "Harmony" not in element.classes
         ]
         _tie_chords(elements, _tied_notes(music))
@@ -234,9 +232,9 @@ class _Voice:
                 words[tuplet] = f"{mark}:{int(count) + len(_NOTE.findall(token))}"
             elif kind == "broken" and event >= 0:
                 first, factor = broken_factors(token)
-                words[event] = _multiplied(words[event], first)
+                words[event] = multiplied(words[event], first)
             elif kind in ("note", "chord", "rest"):
-                word, factor = _multiplied(word, factor), Fraction(1)
+                word, factor = multiplied(word, factor), Fraction(1)
                 event, lacking = len(words), max(lacking - 1, 0)
             words.append(word)
         return "".join(words)
@@ -279,8 +277,3 @@ class _Voice:
         if measure is None:
             raise ValueError("rests of whole measures (Z) cannot be read in free metre")
         return " | ".join([f"z{length_text(measure / Fraction(self._fields['L'][2:]))}"] * count)
-
-
-def _multiplied(event: str, factor: Fraction) -> str:
-    bare, length = split_length(event)
-    return bare + length_text(length * factor)

@@ -28,7 +28,7 @@ _QUOTED = re.compile(r'("[^"\n]*"|![^!\s]{1,30}!)')
 _CHORD = re.compile(
     r"([A-G])([#b]?)((?:m|min|maj|dim|aug|sus|add|[0-9+#b()°ø-])*)(?:/([A-G])([#b]?))?"
 )
-_TONIC = re.compile(r"([A-G])([#b]?)(?![a-z]*=)(.*)", re.DOTALL)
+_TONIC = re.compile(r"(?s)(\s*)([A-G])([#b]?)(?![a-z]*=)(.*)")
 _WORD = "♯|♭|𝄪|𝄫|##?|bb?(?![a-z])|[ -]sharp|[ -]flat"
 _NAME = re.compile(rf"\b([A-G])({_WORD})?(-?[0-9])?(?!\w)")
 _SIGNED = re.compile(
@@ -53,7 +53,7 @@ def direction_of(abc: str) -> Direction:
     """Return the direction with fewer accidentals for a tune; ValueError if its first key cannot be
     read.
     """
-    key = re.search(r"^K:[ \t]*([A-G][#b]? ?[A-Za-z]*(?![a-z]*=))?", abc, re.MULTILINE)
+    key = re.search(r"(?m)^K:[ \t]*([A-G][#b]? ?[A-Za-z]*(?![a-z]*=))?", abc)
     if key is None or key[1] is None:
         raise ValueError("the tune names no key that can be read")
     return 1 if parse_key(key[1].strip()).sharps <= 1 else -1
@@ -125,7 +125,7 @@ def _token(kind: str, token: str, direction: Direction) -> str:
 
 
 def _note(note: re.Match[str], direction: Direction) -> str:
-    accidental, letter, marks = note[1], note[2], note[3]
+    accidental, letter, marks = note.groups()
     place = (
         _LETTERS.index(letter.upper())
         + 7 * (letter.islower() + marks.count("'") - marks.count(","))
@@ -150,16 +150,16 @@ def _tonic(letter: str, sign: str, direction: Direction) -> str:
 
 
 def _key(value: str, direction: Direction) -> str:
-    space = value[: len(value) - len(value.lstrip())]
-    match = _TONIC.fullmatch(value.lstrip())
+    match = _TONIC.fullmatch(value)
     if not match:
         if "=" in value.split(" ")[0]:  # a clef without a key
             return value
         raise ValueError(f"the key {value[:40]!r} cannot be read")
-    moved = _tonic(match[1], match[2], direction)
-    mode = re.match(r" ?[A-Za-z]*(?![A-Za-z]*=)", match[3])
+    space, letter, sign, further = match.groups()
+    moved = _tonic(letter, sign, direction)
+    mode = re.match(r" ?[A-Za-z]*(?![A-Za-z]*=)", further)
     parse_key(moved + (mode[0] if mode else ""))  # ValueError for more than seven accidentals
-    return f"{space}{moved}{match[3]}"
+    return space + moved + further
 
 
 def _name(name: re.Match[str], direction: Direction) -> str:

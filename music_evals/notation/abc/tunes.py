@@ -25,13 +25,7 @@ MODES = {"": 0, "mix": -1, "dor": -2, "m": -3, "phr": -4, "loc": -5, "lyd": 1}
 """Modes as ABC writes them after the tonic (4.6.14) → number of sharps more than in major."""
 
 _LONGEST_BAR = 16  # characters; the rest does not change how a tune is played
-_MODE_NAMES = {
-    "maj": "",
-    "ion": "",
-    "min": "m",
-    "aeo": "m",
-    **{mode: mode for mode in MODES},
-}
+_SYNONYMS = {"maj": "", "ion": "", "min": "m", "aeo": "m"}
 _SOUNDING = ("note", "chord", "rest", "measures")  # kinds of tokens
 FIFTHS = "FCGDAEB"
 """The letters in fifths: 7 semitones upwards each."""
@@ -39,11 +33,9 @@ ALTERATIONS = {"^^": 2, "^": 1, "=": 0, "_": -1, "__": -2}
 SIGNS = {alteration: sign for sign, alteration in ALTERATIONS.items()}
 
 # A line such as "A:|" looks like a field but is music.
-FIELD = re.compile(r"([A-Za-z]):(?![|:])(.*)", re.DOTALL)
-_COMMENT = re.compile(r"(?<!\\)%.*", re.DOTALL)  # 2.2.3, 6.1.1
-_KEY = re.compile(r"([A-G])([#b]?) *([A-Za-z]*)")
+FIELD = re.compile(r"(?s)([A-Za-z]):(?![|:])(.*)")
+_COMMENT = re.compile(r"(?s)(?<!\\)%.*")  # 2.2.3, 6.1.1
 _METER = re.compile(r"([1-9][0-9]?) ?/ ?(1|2|4|8|16|32)")
-_UNIT = re.compile(r"1/(1|2|4|8|16|32|64)|1")
 
 _NOTE = r"(?:\^\^?|__?|=)?[A-Ga-g][,']{0,5}"
 _LENGTH = r"(?:[0-9]{0,4}/[0-9]{1,4}|[0-9]{0,3}/{0,6})"
@@ -140,7 +132,7 @@ def split_tunes(text: str) -> list[Tune]:
         if sections:
             sections[-1].append(line)
     tunes = (_tune(section) for section in sections if section[0].startswith("X:"))
-    return [tune for tune in tunes if tune is not None]
+    return list(filter(None, tunes))
 
 
 def _tune(lines: Sequence[str]) -> Tune | None:
@@ -215,7 +207,7 @@ def parse_unit(value: str | None, meter: Meter) -> Fraction:
     """Read an L field; without one, return the unit note length that the metre implies (3.1.7)."""
     if value is None:
         return Fraction(1, 16) if Fraction(*meter) < Fraction(3, 4) else Fraction(1, 8)
-    if _UNIT.fullmatch(value) is None:
+    if re.fullmatch(r"1/(1|2|4|8|16|32|64)|1", value) is None:
         raise ValueError(
             f"unit note length {_shown(value)} is not accepted; accepted are 1, 1/2, 1/4 and so on "
             "to 1/64"
@@ -227,9 +219,10 @@ def parse_key(value: str) -> Key:
     """Read a K field, tonic and mode, abbreviated or not (3.1.14); ValueError for bagpipes,
     accidentals and clefs.
     """
-    match = _KEY.fullmatch(value)
-    mode = _MODE_NAMES.get(match[3][:3].lower()) if match else None
-    if match is None or mode is None:
+    match = re.fullmatch(r"([A-G])([#b]?) *([A-Za-z]*)", value)
+    mode = match[3][:3].lower() if match else ""
+    mode = _SYNONYMS.get(mode, mode)
+    if match is None or mode not in MODES:
         raise ValueError(
             f"key {_shown(value)} is not accepted; accepted are a tonic and a mode, such as Em or A"
             " Dorian"
@@ -315,9 +308,9 @@ def tokens(music: str) -> Iterator[_Token]:
     while place < len(music):
         match = _TOKEN.match(music, place)
         if match is None or match.lastgroup is None or match[0] == ":":
-            construct = _NOT_READ.get(music[place], "")
             raise ValueError(
-                f"cannot read {_shown(music[place : place + 50])} as ABC music{construct}"
+                f"cannot read {_shown(music[place : place + 50])} as ABC music"
+                f"{_NOT_READ.get(music[place], '')}"
             )
         yield match.lastgroup, match[0]
         place = match.end()
@@ -329,8 +322,7 @@ class _MeasureReader:
     def __init__(self, unit: Fraction, meter: Meter, sharps: int) -> None:
         self._unit, self._meter, self._sharps = unit, meter, sharps
         self._altered: dict[str, int] = {}  # letter → accidental so far, in semitones
-        self._events: list[Event] = []  # with durations in unit notes, as written
-        self._units: list[Fraction] = []  # length of a unit note for each event, less in tuplets
+        self._events: list[Event] = []
         self._tuplet, self._ratio, self._lacking = "", Fraction(1), 0  # notes to come in a tuplet
         self._mark = ""  # that of a tuplet, until its first note
         self._broken: Fraction | None = None  # factor of the next note's length
@@ -355,14 +347,11 @@ class _MeasureReader:
             self._add(self._event(kind, token))
 
     def events(self, text: str) -> tuple[Event, ...]:
-        """Return the events, with durations in whole notes."""
+        """Return the events; ValueError if notes are missing."""
         if self._lacking:
             raise ValueError(f"tuplet {self._tuplet} lacks {self._lacking} of its notes")
         if self._broken is not None:
             raise ValueError(f"broken rhythm has no note after it in {_shown(text)}")
-        for event, unit in zip(self._events, self._units, strict=True):
-            event.text += length_text(event.duration)
-            event.duration *= unit
         return tuple(self._events)
 
     def _begin_tuplet(self, token: str) -> None:
@@ -384,10 +373,11 @@ class _MeasureReader:
         if not self._events or self._broken is not None:
             raise ValueError(f"broken rhythm {token} has no note before it")
         first, self._broken = broken_factors(token)
-        self._events[-1].duration *= first
+        last = self._events[-1]
+        last.text, last.duration = multiplied(last.text, first), last.duration * first
 
     def _add(self, event: Event) -> None:
-        """Add a note, chord or rest."""
+        """Add a note, chord or rest, with its length and its duration in whole notes."""
         unit = self._unit
         if self._lacking:
             unit *= self._ratio
@@ -396,11 +386,12 @@ class _MeasureReader:
         if self._broken is not None:
             event.duration *= self._broken
             self._broken = None
+        event.text += length_text(event.duration)
+        event.duration *= unit
         self._events.append(event)
-        self._units.append(unit)
 
     def _event(self, kind: str, token: str) -> Event:
-        """Read a note, chord or rest, with its duration in unit notes."""
+        """Read a note, chord or rest, without its length and with its duration in unit notes."""
         if kind == "measures":
             return Event((), Fraction(*self._meter) * int(token[1:] or 1) / self._unit, "z")
         if kind == "rest":
@@ -466,6 +457,12 @@ def read_length(text: str) -> Fraction:
     return Fraction(above, below)
 
 
+def multiplied(note: str, factor: Fraction) -> str:
+    """Return a note with its length multiplied."""
+    bare, length = split_length(note)
+    return bare + length_text(length * factor)
+
+
 def length_text(value: Fraction) -> str:
     """Return the shortest common spelling of a length."""
     over = "" if value.numerator == 1 else str(value.numerator)
@@ -501,11 +498,9 @@ def key_alterations(sharps: int) -> dict[str, int]:
     """Return the alterations of the letters that a key with so many sharps alters; flats are
     negative.
     """
-    return (
-        dict.fromkeys(FIFTHS[:sharps], 1)
-        if sharps > 0
-        else dict.fromkeys(FIFTHS[::-1][:-sharps], -1)
-    )
+    if sharps > 0:
+        return dict.fromkeys(FIFTHS[:sharps], 1)
+    return dict.fromkeys(FIFTHS[::-1][:-sharps], -1)
 
 
 @cache
@@ -518,8 +513,7 @@ def signature_name(sharps: int) -> str:
     """
     if not sharps:
         return "no sharps or flats"
-    sign = "sharp" if sharps > 0 else "flat"
-    return f"{abs(sharps)} {sign}{'s' * (abs(sharps) > 1)}"
+    return f"{abs(sharps)} {'sharp' if sharps > 0 else 'flat'}{'s' * (abs(sharps) > 1)}"
 
 
 def alterations_in(key: str) -> dict[str, int]:

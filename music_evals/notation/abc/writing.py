@@ -18,9 +18,10 @@ all readers find the same notes:
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
 
 from music_evals.notation.abc.tunes import (
@@ -33,6 +34,7 @@ from music_evals.notation.abc.tunes import (
 )
 from music_evals.notation.midi.note_arrays import KEYS
 from music_evals.notation.scores.preparing import NO_NAME
+from music_evals.notation.toml_files import read_toml
 
 if TYPE_CHECKING:
     from music21.stream import Score
@@ -43,54 +45,9 @@ _IMPRECISION = Fraction(1, 96)
 """
 
 _ACCIDENTALS = {-2.0: "__", -1.0: "_", -0.5: "_/", 0.0: "=", 0.5: "^/", 1.0: "^", 2.0: "^^"}
-_UNITS = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 16))
-_FLAGGED = frozenset(("eighth", "16th", "32nd", "64th", "128th"))
-_CLEFS = {
-    "G2": "treble",
-    "G1": "treble1",
-    "F4": "bass",
-    "F3": "bass3",
-    "C1": "alto1",
-    "C2": "alto2",
-    "C3": "alto",
-    "C4": "tenor",
-}
-_BARS = {
-    "none": "[|]",
-    "final": "|]",
-    "double": "||",
-    "heavy-light": "[|",
-    "dotted": ".|",
-    "dashed": ".|",
-}
-_BRACKETS = {"brace": "{}", "bracket": "[]"}
-_HAIRPINS = {"Crescendo": "<", "Diminuendo": ">"}
-_DYNAMICS = frozenset(("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz"))
-# Classes of music21 by name, subclasses first. The decorations are from 4.14, but marcato is from
-# ABC 2.2.
-_DECORATIONS = {
-    "Staccatissimo": "!wedge!",
-    "Spiccato": "!wedge!",
-    "DetachedLegato": ".!tenuto!",
-    "Staccato": ".",
-    "StrongAccent": "!marcato!",
-    "Accent": "!accent!",
-    "Tenuto": "!tenuto!",
-    "UpBow": "!upbow!",
-    "DownBow": "!downbow!",
-    "OpenString": "!open!",
-    "StringHarmonic": "!open!",
-    "SnapPizzicato": "!snap!",
-    "Stopped": "!plus!",
-    "BreathMark": "!breath!",
-    "InvertedMordent": "!uppermordent!",
-    "Mordent": "!lowermordent!",
-    "InvertedTurn": "!invertedturn!",
-    "Turn": "!turn!",
-    "Trill": "!trill!",
-    "ArpeggioMark": "!arpeggio!",
-    "Fermata": "!fermata!",
-}
+_FLAGGED = ("eighth", "16th", "32nd", "64th", "128th")
+_TABLES: Mapping[str, Mapping[str, str]] = read_toml(__package__, "writing.toml")
+_DYNAMICS = ("pppp", "ppp", "pp", "p", "mp", "mf", "f", "ff", "fff", "ffff", "sfz")
 
 
 @dataclass(slots=True)
@@ -131,7 +88,6 @@ class _Bar:
 _Items = list[_Item]
 _Bars = list[_Bar]
 _Texts = dict[int, str]
-_Place = tuple[int, int, int]  # of a note: layer, bar and position in the layer
 
 
 class _Marks:
@@ -203,7 +159,7 @@ def _unit_length(parts: list[_Bars]) -> Fraction:
         for bar in bars:
             for layer in bar.layers:
                 counts.update(item.duration / 4 for item in layer if item.element)
-    return max(_UNITS, key=lambda unit: counts[unit])
+    return max((Fraction(1, part) for part in (8, 4, 16)), key=counts.__getitem__)
 
 
 def _fraction(value: Any) -> Fraction:
@@ -249,7 +205,7 @@ def _read_bar(measure: Any) -> _Bar:
         streams.insert(0, measure)
     overlapping: _Items = []
     layers = [_read_layer(stream, measure, overlapping) for stream in streams]
-    for item in sorted(overlapping, key=lambda item: item.onset):
+    for item in sorted(overlapping, key=attrgetter("onset")):
         for layer in layers[len(streams) :]:
             if layer[-1].end <= item.onset:
                 layer.append(item)
@@ -297,7 +253,7 @@ def _key(signature: Any) -> str:
 
 def _clef(clef: Any) -> str:
     default = "perc" if clef.sign == "percussion" else "treble"
-    return _CLEFS.get(f"{clef.sign}{clef.line}", default)
+    return _TABLES["clefs"].get(f"{clef.sign}{clef.line}", default)
 
 
 def _first_clef(measure: Any) -> str:
@@ -347,7 +303,7 @@ def _layout(score: Any, parts: list[_Bars]) -> str:
     staves = [staff_layout(_voices(number, bars)) for number, bars in enumerate(parts, 1)]
     positions = {id(part): index for index, part in enumerate(score.parts)}
     for group in score.getElementsByClass("StaffGroup"):
-        signs = _BRACKETS.get(group.symbol or "")
+        signs = _TABLES["brackets"].get(group.symbol or "")
         members = sorted(positions[id(part)] for part in group.getSpannedElements())
         if signs and len(members) > 1 and members == [*range(members[0], members[-1] + 1)]:
             staves[members[0]] = signs[0] + staves[members[0]]
@@ -358,7 +314,7 @@ def _layout(score: Any, parts: list[_Bars]) -> str:
 def _marks(part: Any, bars: _Bars) -> _Marks:
     """Slurs, hairpins, decorations and text of a part."""
     marks = _Marks()
-    places: dict[int, _Place] = {}
+    places: dict[int, tuple[int, int, int]] = {}  # note → layer, bar, position in the layer
     for index, bar in enumerate(bars):
         for number, layer in enumerate(bar.layers):
             for position, item in enumerate(layer):
@@ -385,7 +341,7 @@ def _mark_spanner(spanner: Any, marks: _Marks) -> None:
     if "Slur" in spanner.classes:
         marks.before[id(first)] += "("
         marks.after[id(last)] += ")"
-    for kind, sign in _HAIRPINS.items():
+    for kind, sign in _TABLES["hairpins"].items():
         if kind in spanner.classes and not first.duration.isGrace:
             marks.decorations[id(first)] += f"!{sign}(!"
             marks.decorations[id(last)] += f"!{sign})!"
@@ -481,7 +437,8 @@ class _Writer:
                 tempo = self._tempi.get(id(element))
                 text += f"[Q:{tempo}] " if tempo else ""
                 continue
-            name, value = _SIGNS[kind], _sign_value(element)
+            name, value_of = _SIGNS[kind]
+            value = value_of(element)
             if value != self._signs[name]:
                 self._signs[name] = value
                 text += f"[{name}{value}] "
@@ -537,14 +494,17 @@ class _Writer:
         return short_length_text(duration / self._unit)
 
 
-_SIGNS = {"TimeSignature": "M:", "KeySignature": "K:", "Clef": "K:clef="}
-"""Class of music21 → field, in the order in which simultaneous changes are written."""
+def _metre(signature: Any) -> str:
+    return str(signature.ratioString)
 
 
-def _sign_value(sign: Any) -> str:
-    if "TimeSignature" in sign.classes:
-        return str(sign.ratioString)
-    return _key(sign) if "KeySignature" in sign.classes else _clef(sign)
+_SIGNS = {
+    "TimeSignature": ("M:", _metre),
+    "KeySignature": ("K:", _key),
+    "Clef": ("K:clef=", _clef),
+}
+"""Class of music21 → field and its value, in the order in which simultaneous changes are written.
+"""
 
 
 def _bar_line(line: Any, is_last: bool) -> str:
@@ -552,11 +512,11 @@ def _bar_line(line: Any, is_last: bool) -> str:
     if getattr(line, "direction", "") == "end":
         return ":|"
     kind = "regular" if line is None else line.type
-    return "|]" if is_last and kind == "regular" else _BARS.get(kind, "|")
+    return "|]" if is_last and kind == "regular" else _TABLES["bars"].get(kind, "|")
 
 
 def _decoration(mark: Any) -> str:
-    return next((sign for name, sign in _DECORATIONS.items() if name in mark.classes), "")
+    return next((sign for name, sign in _TABLES["decorations"].items() if name in mark.classes), "")
 
 
 def _beat(measure: Any) -> Fraction:

@@ -166,15 +166,14 @@ def _seconds(timecents: int) -> float:
     return float(2 ** (max(timecents, -12_000) / 1200))
 
 
-def _envelope_times(zone: "Zone", first: int, pitch: int) -> tuple[float, float, float, float]:
+def _envelope_times(zone: "Zone", first: int, pitch: int) -> list[float]:
     """Delay, attack, hold and decay in seconds of the envelope whose generators start at
     `first`.
     """
-    by_key = 60 - pitch
-    hold = zone.generator(first + 2) + by_key * zone.generator(first + 6)
-    decay = zone.generator(first + 3) + by_key * zone.generator(first + 7)
-    delay, attack = zone.generator(first), zone.generator(first + 1)
-    return _seconds(delay), _seconds(attack), _seconds(hold), _seconds(decay)
+    times = [zone.generator(number) for number in range(first, first + 4)]
+    for place in (2, 3):  # hold and decay depend on the key
+        times[place] += (60 - pitch) * zone.generator(first + place + 4)
+    return list(map(_seconds, times))
 
 
 def _envelope(zone: "Zone", time: _Signal, pitch: int) -> _Signal:
@@ -206,7 +205,7 @@ _DEFAULTS: _Generators = {8: 13_500, 56: 100} | dict.fromkeys(
     (*range(25, 29), 30, *range(33, 37), 38), -12_000
 )
 # Generators of a preset that are added to those of the instrument.
-_ADDED = frozenset({8, 9, 11, *range(25, 41), 48, 51, 52, 56})
+_ADDED = {8, 9, 11, *range(25, 41), 48, 51, 52, 56}
 _FULL_RANGE = 127 << 8
 
 
@@ -230,8 +229,8 @@ class Zone:
         return pitch in self.keys and velocity in self.velocities
 
     def generator(self, number: int) -> int:
-        """Return the value of a SoundFont generator, or its default."""
-        return self.generators.get(number, _DEFAULTS.get(number, 0))
+        """Return the value of a SoundFont generator."""
+        return self.generators.get(number, 0)
 
 
 @lru_cache(maxsize=256)
@@ -292,13 +291,17 @@ class _Bank:
         presets = _records(chunks[b"phdr"], "<20sHHHIII")
         self.presets = {(head[2], head[1]): index for index, head in enumerate(presets[:-1])}
         instruments = _records(chunks[b"inst"], "<20sH")
-        self._first_bags = {
+        first_bags = {
             b"p": [head[3] for head in presets],
             b"i": [head[1] for head in instruments],
         }
-        self._bags = {level: _records(chunks[level + b"bag"], "<HH") for level in (b"p", b"i")}
-        self._generators = {
-            level: _records(chunks[level + b"gen"], "<Hh") for level in (b"p", b"i")
+        self._tables = {
+            level: (
+                bags,
+                _records(chunks[level + b"bag"], "<HH"),
+                _records(chunks[level + b"gen"], "<Hh"),
+            )
+            for level, bags in first_bags.items()
         }
 
     def zones(self, preset: int) -> tuple[Zone, ...]:
@@ -314,8 +317,8 @@ class _Bank:
         """
         common: _Generators = {}
         levels = []
-        bags, generators = self._bags[level], self._generators[level]
-        first, last = self._first_bags[level][index : index + 2]
+        first_bags, bags, generators = self._tables[level]
+        first, last = first_bags[index : index + 2]
         for bag in range(first, last):
             zone = dict(generators[bags[bag][0] : bags[bag + 1][0]])
             if target in zone:
@@ -326,21 +329,22 @@ class _Bank:
 
     def _zone(self, outer: _Generators, inner: _Generators) -> Zone:
         head = self._sample_heads[inner[53]]
-        start, end, loop_start, loop_end, rate, root, correction = head[1:8]
-        start += inner.get(0, 0) + 32_768 * inner.get(4, 0)
-        end += inner.get(1, 0) + 32_768 * inner.get(12, 0)
-        loop_start += inner.get(2, 0) + 32_768 * inner.get(45, 0) - start
-        loop_end += inner.get(3, 0) + 32_768 * inner.get(50, 0) - start
-        is_looped = inner.get(54, 0) in (1, 3) and 0 <= loop_start < loop_end <= end - start
-        generators = dict(inner)
+        rate, root, correction = head[5:8]
+        # Generators move them: one by samples, another by 32,768 samples.
+        start, end, loop_start, loop_end = (
+            head[1 + fine] + inner.get(fine, 0) + 32_768 * inner.get(coarse, 0)
+            for fine, coarse in enumerate((4, 12, 45, 50))
+        )
+        is_looped = inner.get(54, 0) in (1, 3) and start <= loop_start < loop_end <= end
+        generators = _DEFAULTS | inner
         for number in _ADDED & outer.keys():
-            generators[number] = inner.get(number, _DEFAULTS.get(number, 0)) + outer[number]
+            generators[number] = generators.get(number, 0) + outer[number]
         return Zone(
             keys=_overlap(outer, inner, 43),
             velocities=_overlap(outer, inner, 44),
             generators=generators,
             samples=self._samples[start:end],
-            loop=(loop_start, loop_end) if is_looped else None,
+            loop=(loop_start - start, loop_end - start) if is_looped else None,
             sample_rate=rate,
             root=inner.get(58, root),
             tuning=generators.get(52, 0) + correction,

@@ -45,7 +45,7 @@ _BEAT = Fraction(1, 4)
 _MAX_VOICES = 8  # of a staff
 _Keys = dict[Fraction, str]  # commands of changes of key, by their moments
 _WORD = re.compile(
-    r"""\\clef[ ]"(?P<clef>[^"]*)"
+    r"""(?x)\\clef[ ]"(?P<clef>[^"]*)"
     | \\key[ ](?P<tonic>\S+)[ ]\\(?P<mode>\S+)
     | \\time[ ](?P<metre>\d+/\d+)
     | \\partial[ ]\S+
@@ -55,7 +55,6 @@ _WORD = re.compile(
     | (?:<(?P<chord>[^<>]*)>|(?P<name>[^\W\d_]+)(?P<octave>[',]*))
       (?P<duration>\d+\.*)(?P<tie>~?)(?=\s|$)
     | (?P<unknown>\S+)""",
-    re.VERBOSE,
 )
 
 
@@ -349,23 +348,23 @@ def _chords(notes: Sequence[Event]) -> list[_Chord]:
     chords = []
     for group in groups.values():
         group.sort(key=lambda note: (note.degree or 0, note.alteration))
-        names = dict.fromkeys(note.name for note in group)
         first = group[0]
+        names = [*dict.fromkeys(note.name for note in group)]
         tied = any(note.tied for note in group)
-        chords.append(_Chord(first.moment, first.duration, first.voice, list(names), tied))
+        chords.append(_Chord(first.moment, first.duration, first.voice, names, tied))
     return sorted(chords, key=lambda chord: chord.moment)
 
 
 def _changes(keys: Sequence[Key]) -> _Keys:
     """The commands of the keys of a staff that change the one before."""
     commands: _Keys = {}
-    current: tuple[object, ...] = ()
+    current = ""
     for key in keys:
         if key.mode is None:
             raise ValueError("it has a key signature without a name")
-        if (key.step, key.alteration, key.mode) != current:
-            current = (key.step, key.alteration, key.mode)
-            commands[key.moment] = f"\\key {name_of(key.step, key.alteration)} \\{key.mode}"
+        command = f"\\key {name_of(key.step, key.alteration)} \\{key.mode}"
+        if command != current:
+            commands[key.moment] = current = command
     return commands
 
 
@@ -382,8 +381,7 @@ def _lines(voice: _Voice, measures: Sequence[Measure], keys: _Keys, clef: str) -
         }
         tokens = _tokens(voice, measure, inner, "r" if clef else "s")
         is_complete = measure.number == 0 or measure.length == measure.metre.length
-        signs = _signs(before, measure, keys, clef)
-        yield " ".join([*signs, *tokens]) + " |" * is_complete
+        yield " ".join([*_signs(before, measure, keys, clef), *tokens]) + " |" * is_complete
 
 
 def _signs(before: Measure | None, measure: Measure, keys: _Keys, clef: str) -> Iterator[str]:
@@ -421,17 +419,15 @@ def _tokens(voice: _Voice, measure: Measure, keys: _Keys, filler: str) -> Iterat
     """The words of a measure, tuplets included."""
     tuplet: list[_Note] = []
     for note in _notes(voice, measure, keys, filler):
-        if tuplet and note.factor != tuplet[0].factor:
+        # A tuplet ends with a beat, or half a beat and so on.
+        length = sum((note.duration for note in tuplet), Fraction(0))
+        if tuplet and (note.factor != tuplet[0].factor or is_plain_length(length)):
             yield _tuplet(tuplet)
             tuplet = []
         if note.factor == 1:
             yield from note.words
-            continue
-        tuplet.append(note)
-        # A tuplet ends with a beat, or half a beat and so on.
-        if is_plain_length(sum((note.duration for note in tuplet), Fraction(0))):
-            yield _tuplet(tuplet)
-            tuplet = []
+        else:
+            tuplet.append(note)
     if tuplet:
         yield _tuplet(tuplet)
 

@@ -23,7 +23,6 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass, field
 from functools import cache as cached
 from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
@@ -35,10 +34,10 @@ from music_evals.notation.lilypond.sandbox.runner import Ended, Files, Limits, r
 from music_evals.notation.lilypond.sandbox.slots import cores
 from music_evals.notation.lilypond.syntax.languages import LANGUAGES
 from music_evals.notation.subprocesses import ELSEWHERE
+from music_evals.notation.toml_files import read_resource
 
 _TEXT = "score.ly"
 _SETTINGS = "settings.ly"
-_MIDI_ONLY = files(__package__).joinpath("settings/midi.ly")
 _CACHE_FORMAT = 6
 _MAX_ENTRY = 128 << 20  # bytes of an entry of the cache
 _AHEAD = 16  # texts per worker that may be under way while the first of them is not done
@@ -51,10 +50,9 @@ _START = 2 * _RANDOM  # hexadecimal digits
 # than literals, names and three harmless calls.
 _CALL = r"""\((?:ly:make-moment|set-global-staff-size|set-default-paper-size)[\w\s'"./+-]*\)"""
 _PROGRAM = re.compile(
-    rf"""#(?!'[\w(]|\#(?:[tf]|x[0-9A-F])|-?\.?[0-9]|"|[A-Za-z]|{_CALL})|\$"""
+    rf"""(?a)#(?!'[\w(]|\#(?:[tf]|x[0-9A-F])|-?\.?[0-9]|"|[A-Za-z]|{_CALL})|\$"""
     rf"""|\\(?:include\b(?!\s*"(?:{"|".join(LANGUAGES)})\.ly")|bookOutput|sourcefile|maininput)"""
     r"|output-filename",
-    re.ASCII,
 )
 _FAILED = re.compile(r'fatal error: failed files: "(?P<names>[^\n"]*)"\n?\Z')
 
@@ -62,13 +60,23 @@ _FAILED = re.compile(r'fatal error: failed files: "(?P<names>[^\n"]*)"\n?\Z')
 # prints this.
 _NOISE = "GC Warning: pthread_getattr_np or pthread_attr_getstack failed for main thread\n"
 _OUT_OF_MEMORY = re.compile(
-    r"out of memory|bad_alloc|cannot allocate|dynamic memory|too many heap sections", re.IGNORECASE
+    r"(?i)out of memory|bad_alloc|cannot allocate|dynamic memory|too many heap sections"
 )
-_ERROR = re.compile(r"^.{0,200}?\berror: .{0,300}", re.MULTILINE | re.IGNORECASE)
+_ERROR = re.compile(r"(?mi)^.{0,200}?\berror: .{0,300}")
 
 
 # None if LilyPond ended by itself
 Stopped = Literal["time", "slow", "output", "input", "broken", "clock"] | None
+
+
+class TextError(Exception):
+    """LilyPond or a converter failed on a text; `is_measured` is False if that is the machine's
+    doing, not the text's.
+    """
+
+    def __init__(self, message: str, *, is_measured: bool = True) -> None:
+        super().__init__(message)
+        self.is_measured = is_measured
 
 
 class LilyPondError(RuntimeError):
@@ -166,19 +174,19 @@ def compile_texts(texts: Iterable[str], **options: Unpack[Compiling]) -> Iterato
     """
     settings = options.get("settings")
     if settings is None:
-        settings = _MIDI_ONLY.read_text(encoding="utf-8")
+        settings = read_resource(__package__, "settings/midi.ly")
     collect, limits = tuple(options.get("collect", ())), options.get("limits") or Limits()
     batch_size = _TOGETHER if options.get("together") else 1
     remaining = iter(texts)
     waiting: deque[Future[list[Compiled]]] = deque()
     stop = threading.Event()
+    elsewhere = ELSEWHERE.get()
+    # An event cannot be pickled.
+    job = _Job(settings, collect, limits, options.get("cache"), None if elsewhere else stop)
     pools: AbstractContextManager[Executor]
-    if elsewhere := ELSEWHERE.get():
-        # An event cannot be pickled.
-        job = _Job(settings, collect, limits, options.get("cache"), None)
+    if elsewhere:
         pools, workers = nullcontext(elsewhere.executor), elsewhere.workers
     else:
-        job = _Job(settings, collect, limits, options.get("cache"), stop)
         workers = options.get("workers") or cores()
         pools = ThreadPoolExecutor(workers, thread_name_prefix="lilypond")
     with pools as pool:
@@ -230,9 +238,8 @@ class _Job:
 
     def store(self, content: bytes, compiled: Compiled) -> None:
         """Put a result into the cache, unless the machine may have had a part in it."""
-        if compiled.stopped in ("time", "slow", "clock") or compiled.status == -signal.SIGKILL:
-            return
-        if self.cache:
+        is_timed = compiled.stopped in ("time", "slow", "clock")
+        if self.cache and not is_timed and compiled.status != -signal.SIGKILL:
             files = {name: b64encode(file).decode() for name, file in compiled.files.items()}
             midi = [b64encode(file).decode() for file in compiled.midi]
             entry = [compiled.status, compiled.stopped, compiled.messages, midi, files]
@@ -306,16 +313,15 @@ class _Job:
         self, status: int | None, stopped: Stopped, messages: str, outputs: Files
     ) -> Compiled:
         files = dict(outputs)
-        names = [name for name in outputs if name.endswith((".midi", ".mid"))]
-        midi = tuple(files.pop(name) for name in names)
+        midi = tuple(files.pop(name) for name in outputs if name.endswith((".midi", ".mid")))
         return Compiled(status, stopped, messages, midi, files, self.limits)
 
     def entry(self, content: bytes) -> str:
         # Without the time: only results that ended in time are kept.
         limits = astuple(self.limits)[2:]
         parts = [_CACHE_FORMAT, lilypond_version(), self.settings, self.collect, limits]
-        key = hashlib.sha256(json.dumps(parts).encode() + b"\0" + content).hexdigest()
-        return f"{key}.compiled"
+        key = json.dumps(parts).encode() + b"\0" + content
+        return f"{hashlib.sha256(key).hexdigest()}.compiled"
 
 
 def lilypond_cache() -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from music_evals.notation.cache import cache_get, cache_put
 from music_evals.notation.lilypond.compiler import (
+    TextError,
     lilypond_cache,
     lilypond_folder,
     lilypond_version,
@@ -19,14 +20,10 @@ from music_evals.notation.lilypond.sandbox.runner import Limits, run_confined
 _LIMITS = Limits(seconds=60, output_bytes=16 << 20)
 
 
-class ConversionError(ValueError):
+class ConversionError(TextError, ValueError):
     """A converter failed on a text or file; `is_measured` is False if that is the machine's doing,
     not the text's.
     """
-
-    def __init__(self, message: str, *, is_measured: bool = True) -> None:
-        super().__init__(message)
-        self.is_measured = is_measured
 
 
 def midi_to_lilypond(midi: bytes) -> str:
@@ -89,8 +86,10 @@ def _convert(
         " ".join(ended.stderr.replace(f"{root}/", "lilypond/").split())[-1000:] or "no message"
     )
     if ended.stopped:
-        reason = stop_reason(ended.stopped, limits)
-        raise ConversionError(f"{tool} {reason}: {messages}", is_measured=ended.stopped != "clock")
+        raise ConversionError(
+            f"{tool} {stop_reason(ended.stopped, limits)}: {messages}",
+            is_measured=ended.stopped != "clock",
+        )
     text = ended.stdout if result is None else ended.files.get(result, b"").decode(errors="replace")
     if ended.status != 0 or not text:
         raise ConversionError(f"{tool} ended with {ended.status}: {messages}")

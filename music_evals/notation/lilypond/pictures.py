@@ -6,15 +6,13 @@ before it is decoded.
 """
 
 import io
-from importlib.resources import files
-from pathlib import Path
+from typing import Unpack
 
-from music_evals.notation.lilypond.compiler import compile_text
-from music_evals.notation.lilypond.sandbox import Limits
+from music_evals.notation.lilypond.compiler import Running, compile_text
+from music_evals.notation.toml_files import read_resource
 
 MAX_WIDTH = 1000  # pixels; wider pictures are scaled down
 
-_SETTINGS = files(__package__).joinpath("settings/first_system.ly")
 _FILE = "system.png"
 _MAX_BYTES = 1_000_000
 _MAX_SIZE = (4000, 2000)
@@ -27,29 +25,27 @@ class PictureError(ValueError):
     """LilyPond makes no picture of a text."""
 
 
-def first_system(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes:
+def first_system(text: str, **options: Unpack[Running]) -> bytes:
     """Engrave the first system of a text's first score; arguments, result and errors as for
     `opening`.
     """
-    return _engrave(text, 12, 0, limits, cache)
+    return _engrave(text, 12, 0, **options)
 
 
-def opening(text: str, *, limits: Limits | None = None, cache: Path | None = None) -> bytes:
+def opening(text: str, **options: Unpack[Running]) -> bytes:
     """Engrave about a page of a text's first score, at most its first 64 whole notes.
 
     Returns a PNG in four shades of grey, at most `MAX_WIDTH` pixels wide. A staff is about 27
     pixels high. PictureError says why there is none: LilyPond draws nothing, fails, or makes a file
     that is no such picture.
     """
-    return _engrave(text, 64, _PAGE, limits, cache)
+    return _engrave(text, 64, _PAGE, **options)
 
 
-def _engrave(
-    text: str, whole_notes: int, room: int, limits: Limits | None, cache: Path | None
-) -> bytes:
+def _engrave(text: str, whole_notes: int, room: int, **options: Unpack[Running]) -> bytes:
     extent = f"#(define notes-wanted {whole_notes})\n#(define room-wanted {room})\n"
-    settings = extent + _SETTINGS.read_text(encoding="utf-8")
-    compiled = compile_text(text, settings=settings, collect=[_FILE], limits=limits, cache=cache)
+    settings = extent + read_resource(__package__, "settings/first_system.ly")
+    compiled = compile_text(text, settings=settings, collect=[_FILE], **options)
     if _FILE not in compiled.files:
         raise PictureError(compiled.problem or "LilyPond draws nothing")
     picture = _reduce(compiled.files[_FILE])

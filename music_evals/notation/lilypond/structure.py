@@ -13,46 +13,47 @@ each alternative ending counts.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from importlib.resources import files
 from itertools import pairwise
 from operator import attrgetter
 from typing import Literal, Unpack, cast, get_args
 
-from music_evals.notation.lilypond.compiler import Compiled, LilyPondError, Running, compile_texts
-from music_evals.notation.lilypond.syntax.languages import note_names
+from music_evals.notation.lilypond.compiler import (
+    Compiled,
+    LilyPondError,
+    Running,
+    TextError,
+    compile_texts,
+)
+from music_evals.notation.lilypond.syntax.languages import name_of
+from music_evals.notation.toml_files import read_resource
 
-_SETTINGS = files(__package__).joinpath("settings/structure.ly")
 _OUTPUT = "score-structure.tsv"
 _STEPS = "CDEFGAB"
 _KEY_SIGNS = {Fraction(-1): "-flat", Fraction(0): "", Fraction(1): "-sharp"}
 _MAJOR = (0, 2, 4, 5, 7, 9, 11)
 
-_MODES: Mapping[tuple[Fraction | int, ...], str] = {  # semitones from the tonic → name
-    _MAJOR: "major",
-    (0, 2, 3, 5, 7, 8, 10): "minor",
-    (0, 2, 3, 5, 7, 9, 10): "dorian",
-    (0, 1, 3, 5, 7, 8, 10): "phrygian",
-    (0, 2, 4, 6, 7, 9, 11): "lydian",
-    (0, 2, 4, 5, 7, 9, 10): "mixolydian",
-    (0, 1, 3, 5, 6, 8, 10): "locrian",
+_MODES = {  # semitones from the tonic → name
+    "0 2 4 5 7 9 11": "major",
+    "0 2 3 5 7 8 10": "minor",
+    "0 2 3 5 7 9 10": "dorian",
+    "0 1 3 5 7 8 10": "phrygian",
+    "0 2 4 6 7 9 11": "lydian",
+    "0 2 4 5 7 9 10": "mixolydian",
+    "0 1 3 5 6 8 10": "locrian",
 }
 
 Kind = Literal["note", "rest", "skip"]
 _KINDS = get_args(Kind)
 
 
-class StructureError(LilyPondError):
+class StructureError(TextError, LilyPondError):
     """LilyPond read no score in a text; `is_measured` is False if that is the machine's doing, not
     the text's.
     """
-
-    def __init__(self, message: str, *, is_measured: bool = True) -> None:
-        super().__init__(message)
-        self.is_measured = is_measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,9 @@ class Key:
         """``major``, ``minor``, or a church mode; None for any other scale."""
         tonic = _MAJOR[self.step] + self.alteration
         steps = [(self.step + degree) % 7 for degree in range(7)]
-        return _MODES.get(tuple((_MAJOR[step] + self.scale[step] - tonic) % 12 for step in steps))
+        return _MODES.get(
+            " ".join(str((_MAJOR[step] + self.scale[step] - tonic) % 12) for step in steps)
+        )
 
     @property
     def name(self) -> str | None:
@@ -137,11 +140,11 @@ class Event:
         """
         if self.kind != "note":
             return "r" if self.kind == "rest" else "s"
-        pitch, marks = (self.step, self.alteration), self.octave + 1
-        for name, other in note_names().items():
-            if other == pitch:
-                return name + "'" * marks + "," * -marks
-        return "x"
+        marks = self.octave + 1
+        try:
+            return name_of(self.step, self.alteration) + "'" * marks + "," * -marks
+        except ValueError:
+            return "x"
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ class Structure:
 
     def metre_at(self, moment: Fraction) -> Metre:
         """Return the time signature in force at a moment."""
-        place = bisect_right(self.metres, moment, key=lambda metre: metre.moment)
+        place = bisect_right(self.metres, moment, key=attrgetter("moment"))
         return self.metres[max(place - 1, 0)]
 
 
@@ -187,21 +190,17 @@ def read_structures(
     """Read several texts at a time, as `read_structure` does; the result of a text that cannot be
     read is its error.
     """
-    results = compile_texts(
-        texts, settings=_SETTINGS.read_text(encoding="utf-8"), collect=(_OUTPUT,), **options
-    )
-    for compiled in results:
-        result: Structure | StructureError
+    settings = read_resource(__package__, "settings/structure.ly")
+    for compiled in compile_texts(texts, settings=settings, collect=(_OUTPUT,), **options):
         try:
-            result = _interpret(compiled)
+            yield _interpret(compiled)
         except StructureError as error:
-            result = error
+            yield error
         # A text can make LilyPond write anything; the other texts are still read.
         except Exception as error:
-            result = StructureError(
+            yield StructureError(
                 f"what LilyPond wrote of it cannot be read: {type(error).__name__}: {error}"
             )
-        yield result
 
 
 # Lines of LilyPond's output on a score, split into fields; see `settings/structure.ly`.
@@ -223,8 +222,10 @@ def _interpret(compiled: Compiled) -> Structure:
     # A score without music, such as one of lyrics alone, has no measures.
     tables = [(kinds, table) for kinds, table in tables if {"note", "rest"} & _kinds(table)]
     if not tables:
-        reason = compiled.problem or "there is no music in the text"
-        raise StructureError(f"LilyPond read no score: {reason}", is_measured=compiled.is_measured)
+        raise StructureError(
+            f"LilyPond read no score: {compiled.problem or 'there is no music in the text'}",
+            is_measured=compiled.is_measured,
+        )
     with_layout = [table for kinds, table in tables if kinds != "midi"]
     scores = with_layout or [table for _, table in tables]
     return _structure(scores[0], len(scores), compiled)
@@ -243,16 +244,13 @@ def _structure(table: _Table, scores: int, compiled: Compiled) -> Structure:
     if "full" in kinds:
         raise StructureError("the score has more notes than are read")
     if "end" not in kinds:
-        reason = compiled.problem or "nothing says why"
         raise StructureError(
-            f"LilyPond did not come to the end: {reason}", is_measured=compiled.is_measured
+            f"LilyPond did not come to the end: {compiled.problem or 'nothing says why'}",
+            is_measured=compiled.is_measured,
         )
     last = [line for line in table if line[0] == "end"][-1]
     bar, position = int(last[3]), _fraction(last[4])
-    reader = _Reader(clock, {("note", line[3], *line[1:3]) for line in table if line[0] == "tie"})
-    keys = filter(None, (reader.key(*line) for kind, *line in table if kind == "key"))
-    metres = [reader.metre(*line) for kind, *line in table if kind == "metre"]
-    events = [reader.event(cast(Kind, kind), *line) for kind, *line in table if kind in _KINDS]
+    keys, metres, events = _signs_and_events(table, clock)
     return Structure(
         measures=bar if position > 0 else bar - 1,
         pickup=clock[min(clock)][1] < 0,
@@ -260,29 +258,27 @@ def _structure(table: _Table, scores: int, compiled: Compiled) -> Structure:
         metres=tuple(sorted(metres, key=attrgetter("moment"))),
         events=tuple(sorted(events, key=lambda event: (event.moment, not event.grace))),
         scores=scores,
-        problems=_problems(table, clock, scores),
+        problems=_problems(table, metres, clock, scores),
     )
 
 
-def _problems(table: _Table, clock: _Clock, scores: int) -> tuple[str, ...]:
+def _problems(
+    table: _Table, metres: Iterable[Metre], clock: _Clock, scores: int
+) -> tuple[str, ...]:
     bars = [bar for _, (bar, _) in sorted(clock.items())]
     is_unmeasured = any(line[0] == "timing" and line[3] == "0" for line in table)
     problems = {
         "it has unmeasured music": is_unmeasured,
-        "it has an incomplete measure inside": not _is_regular(table, clock),
+        "it has an incomplete measure inside": not _is_regular(metres, clock),
         "it numbers its measures otherwise": bars[0] != 1 or bars != sorted(bars),
         f"it holds {scores} scores": scores > 1,
     }
     return tuple(problem for problem, is_present in problems.items() if is_present)
 
 
-def _is_regular(table: _Table, clock: _Clock) -> bool:
+def _is_regular(metres: Iterable[Metre], clock: _Clock) -> bool:
     """Whether from each moment to the next bar numbers go on as the metre says."""
-    lengths = {
-        _fraction(line[1]): Fraction(int(line[3]), int(line[4]))
-        for line in table
-        if line[0] == "metre"
-    }
+    lengths = {metre.moment: metre.length for metre in metres}
     length = Fraction(1)
     times = [(moment, time) for (moment, is_grace), time in sorted(clock.items()) if not is_grace]
     for (moment, (bar, position)), (later, (later_bar, later_position)) in pairwise(times):
@@ -292,54 +288,60 @@ def _is_regular(table: _Table, clock: _Clock) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class _Reader:
-    """Makes metres, keys and events of the fields of a table's lines, behind the kind of the
-    line.
-    """
+def _signs_and_events(table: _Table, clock: _Clock) -> tuple[list[Key], list[Metre], list[Event]]:
+    """The keys, metres and events of a score, in the order of LilyPond's output."""
+    keys: list[Key] = []
+    metres: list[Metre] = []
+    events: list[Event] = []
+    # Moment, grace and voice of notes from which a tie goes on.
+    ties = {("note", *line[1:4]) for line in table if line[0] == "tie"}
+    for kind, moment, grace, *fields in table:
+        if kind not in ("key", "metre", *_KINDS):
+            continue
+        now = _fraction(moment)
+        measure, position = _place(clock, now, grace == "1")
+        if kind == "key":
+            keys += _key(now, measure, *fields)
+        elif kind == "metre":
+            numerator, denominator = map(int, fields)
+            metres.append(Metre(now, measure, numerator, denominator))
+        else:
+            staff, voice, step, alteration, octave, duration = fields
+            number = int(step) if step else None
+            events.append(
+                Event(
+                    kind=cast(Kind, kind),
+                    moment=now,
+                    grace=grace == "1",
+                    measure=measure,
+                    position=position,
+                    staff=int(staff),
+                    voice=int(voice),
+                    step=number,
+                    alteration=2 * _fraction(alteration or "0"),
+                    octave=int(octave or "0"),
+                    duration=_fraction(duration),
+                    tied=(kind, moment, grace, voice) in ties,
+                )
+            )
+    return keys, metres, events
 
-    clock: _Clock
-    ties: set[tuple[str, ...]]  # kind, voice, moment and grace of notes from which a tie goes on
 
-    def metre(self, moment: str, grace: str, numerator: str, denominator: str) -> Metre:
-        now, measure, _ = self.place(moment, grace)
-        return Metre(now, measure, int(numerator), int(denominator))
+def _place(clock: _Clock, now: Fraction, is_grace: bool) -> tuple[int, Fraction]:
+    """The measure of a moment, and the position in it."""
+    bar, position = clock.get((now, is_grace)) or clock[now, not is_grace]
+    return (0 if position < 0 and bar == 1 else bar), position
 
-    def key(
-        self, moment: str, grace: str, staff: str, step: str, alteration: str, scale: str
-    ) -> Key | None:
-        """A key; None if it lacks a tonic, or alters a step in one octave alone."""
-        now, measure, _ = self.place(moment, grace)
-        signs = dict(pair.split(":") for pair in scale.split(",") if pair)
-        if not step or set(signs) != set("0123456"):
-            return None
+
+def _key(
+    now: Fraction, measure: int, staff: str, step: str, alteration: str, scale: str
+) -> Iterator[Key]:
+    """A key; none if it lacks a tonic, or alters a step in one octave alone."""
+    signs = dict(pair.split(":") for pair in scale.split(",") if pair)
+    if step and set(signs) == set("0123456"):
         # LilyPond counts in whole tones.
         scale_signs = tuple(2 * _fraction(signs[str(number)]) for number in range(7))
-        return Key(now, measure, int(staff), int(step), 2 * _fraction(alteration), scale_signs)
-
-    def event(self, kind: Kind, moment: str, grace: str, *fields: str) -> Event:
-        now, measure, position = self.place(moment, grace)
-        staff, voice, step, alteration, octave, duration = fields
-        number = int(step) if step else None
-        return Event(
-            kind=kind,
-            moment=now,
-            grace=grace == "1",
-            measure=measure,
-            position=position,
-            staff=int(staff),
-            voice=int(voice),
-            step=number,
-            alteration=2 * _fraction(alteration or "0"),
-            octave=int(octave or "0"),
-            duration=_fraction(duration),
-            tied=(kind, voice, moment, grace) in self.ties,
-        )
-
-    def place(self, moment: str, grace: str) -> tuple[Fraction, int, Fraction]:
-        now = _fraction(moment)
-        bar, position = self.clock.get((now, grace == "1")) or self.clock[now, grace != "1"]
-        return now, (0 if position < 0 and bar == 1 else bar), position
+        yield Key(now, measure, int(staff), int(step), 2 * _fraction(alteration), scale_signs)
 
 
 # A score has thousands of moments and durations, and few different ones.

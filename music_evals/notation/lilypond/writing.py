@@ -38,11 +38,8 @@ VERSION = "2.24.3"
 PUBLISHED_VERSION = "2.24.4"
 LANGUAGE = "nederlands"
 
-_VERSION_FORM = re.compile(r"[0-9]\.[0-9]{1,2}(?:\.[0-9]{1,3}){0,2}", re.ASCII)
-_PUBLISHED_FENCE = re.compile(r"```[\w+-]*[^\S\n]*\n", re.ASCII)
-_PUBLISHED_FENCE_ALONE = re.compile(
-    rf"^[^\S\n]*{_PUBLISHED_FENCE.pattern}", re.ASCII | re.MULTILINE
-)
+_VERSION_FORM = re.compile(r"(?a)[0-9]\.[0-9]{1,2}(?:\.[0-9]{1,3}){0,2}")
+_PUBLISHED_FENCE = r"```[\w+-]*[^\S\n]*\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +60,14 @@ def compile_reply(reply: str, protocol: Protocol = "strict") -> Written:
     """Take the LilyPond code out of a reply and compile it in the sandbox, by the protocol as
     above.
     """
-    extracted = published_code(reply) if protocol == "paper" else extract_code(reply)
-    code = published_text(extracted) if protocol == "paper" else extracted
+    is_paper = protocol == "paper"
+    extracted = published_code(reply) if is_paper else extract_code(reply)
+    code = published_text(extracted) if is_paper else extracted
     if not extracted.strip():
         return Written(code.strip(), None, "the reply holds no LilyPond", "")
     compiled = compile_text(complete_code(code, protocol), limits=LIMITS, cache=lilypond_cache())
     strict_problem = why_not(compiled)
-    if protocol == "paper":
+    if is_paper:
         problem = None if compiled.succeeded and compiled.midi else strict_problem
     else:
         problem = strict_problem and f"{_version_note(code)}{strict_problem}"
@@ -126,12 +124,13 @@ def published_code(reply: str) -> str:
         ('{ c4 }', '{ c4 }\\nEnjoy.')
     """
     reply = reply[:MAX_CHARACTERS].strip()
-    opening = _PUBLISHED_FENCE.search(reply)
+    opening = re.search(rf"(?a){_PUBLISHED_FENCE}", reply)
     # The line feed at the end of an opening does not count as the one before a closing fence.
     end = -1 if opening is None else reply.find("\n```", opening.end())
     if opening is not None and end >= 0:
         return reply[opening.end() : end].strip()
-    if (alone := _PUBLISHED_FENCE_ALONE.search(reply)) is None:
+    alone = re.search(rf"(?am)^[^\S\n]*{_PUBLISHED_FENCE}", reply)
+    if alone is None:
         return reply
     ahead = reply[: alone.start()]
     # The end of the last line that is not blank.

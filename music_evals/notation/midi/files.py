@@ -34,10 +34,9 @@ _META_FIELDS = {
     "key_signature": ("key",),
 }
 _LINE = re.compile(
-    r"tick=(\d{1,9}) beat=\d{1,9}(?:\.\d{1,3})? (?:note_(on|off) channel=(\d{1,2}) note=(\d{1,3}) "
-    r"velocity=(\d{1,3})"
+    r"(?a)tick=(\d{1,9}) beat=\d{1,9}(?:\.\d{1,3})? "
+    r"(?:note_(on|off) channel=(\d{1,2}) note=(\d{1,3}) velocity=(\d{1,3})"
     r"|set_tempo tempo=([1-9]\d{0,7})|(?!note_|set_tempo)[a-z_]+(?: [a-z]+=[A-Za-z0-9#-]{1,9})*)",
-    re.ASCII,
 )
 
 
@@ -69,16 +68,12 @@ def write_midi(performance: Performance) -> bytes:
     """
     end = _check(performance)
     channel = PERCUSSION_CHANNEL if performance.percussion else 0
-    messages: list[mido.Message] = []
+    events: list[tuple[int, str, int, int]] = []  # sorted: a pitch ends before it begins again
     for note in performance.notes:
-        key = {"channel": channel, "note": note.pitch}
-        end_of_note = note.onset + note.duration
-        messages += (
-            mido.Message("note_on", **key, velocity=note.velocity, time=note.onset),
-            mido.Message("note_off", **key, velocity=0, time=end_of_note),
+        events += (
+            (note.onset, "note_on", note.pitch, note.velocity),
+            (note.onset + note.duration, "note_off", note.pitch, 0),
         )
-    # A pitch ends before it begins again.
-    messages.sort(key=lambda message: (message.time, message.type == "note_on", message.note))
 
     numerator, denominator = performance.meter
     track = mido.MidiTrack()
@@ -90,9 +85,11 @@ def write_midi(performance: Performance) -> bytes:
     program = 0 if performance.percussion else performance.program
     track.append(mido.Message("program_change", channel=channel, program=program))
     now = 0
-    for message in messages:
-        track.append(message.copy(time=message.time - now))
-        now = message.time
+    for time, kind, pitch, velocity in sorted(events):
+        track.append(
+            mido.Message(kind, channel=channel, note=pitch, velocity=velocity, time=time - now)
+        )
+        now = time
     track.append(mido.MetaMessage("end_of_track", time=end - now))
 
     buffer = io.BytesIO()
@@ -114,10 +111,10 @@ def midi_to_text(data: bytes) -> str:
     now = 0
     for message in mido.merge_tracks(midi.tracks):
         now += message.time
-        rank = _rank(message, now, started)
+        place, pitch = getattr(message, "channel", -1), getattr(message, "note", -1)
+        rank = _rank(message, (place, pitch), now, started)
         if rank is None:
             continue
-        place, pitch = getattr(message, "channel", -1), getattr(message, "note", -1)
         if rank == 0:
             place = list(_META_FIELDS).index(message.type)
         elif rank == 1:
@@ -132,20 +129,19 @@ def midi_to_text(data: bytes) -> str:
     return "\n".join([f"ticks_per_beat={midi.ticks_per_beat}", *events])
 
 
-def _rank(message: Any, now: int, started: dict[_Voice, int]) -> int | None:
+def _rank(message: Any, voice: _Voice, now: int, started: dict[_Voice, int]) -> int | None:
     """The place of an event among simultaneous ones; None for one that is left out."""
-    key = (getattr(message, "channel", -1), getattr(message, "note", -1))
     if message.type == "note_on" and message.velocity > 0:
-        started[key] = now
+        started[voice] = now
         return 3
     if message.type in ("note_on", "note_off"):
         # The end of a note without length comes after its start.
-        return 4 if started.pop(key, None) == now else 2
+        return 4 if started.pop(voice, None) == now else 2
     if message.type in _META_FIELDS:
         return 0
     if message.type == "end_of_track":
         return 5
-    return None if message.is_meta or key[0] < 0 else 1
+    return None if message.is_meta or voice[0] < 0 else 1
 
 
 def _event_text(message: Any, rank: int) -> str:
@@ -164,7 +160,7 @@ def parse_midi_text(text: str) -> MidiFile:
     without an end, are left out, as symusic does.
     """
     head, *lines = text.removesuffix("\n").split("\n")
-    resolution = re.fullmatch(r"ticks_per_beat=([1-9]\d{0,4})", head, re.ASCII)
+    resolution = re.fullmatch(r"(?a)ticks_per_beat=([1-9]\d{0,4})", head)
     if resolution is None:
         raise ValueError(f"MIDI text, line 1 ({head[:80]!r}): accepted is ticks_per_beat=N")
     tempo = DEFAULT_TEMPO

@@ -98,8 +98,9 @@ def open_midi(midi: bytes) -> mido.MidiFile:
         file = mido.MidiFile(file=io.BytesIO(midi))
     # mido documents no list of what it raises for damaged bytes.
     except Exception as error:
-        reason = str(error) or "it ends within an event"
-        raise MidiError(f"the {len(midi):,} bytes are no MIDI file: {reason}") from error
+        raise MidiError(
+            f"the {len(midi):,} bytes are no MIDI file: {str(error) or 'it ends within an event'}"
+        ) from error
     if file.type > 1:
         raise MidiError(f"the MIDI file has format {file.type}; accepted are 0 and 1")
     if file.ticks_per_beat < 1:
@@ -167,8 +168,7 @@ class _Content:
     def _read_sign(self, message: Any, now: int, number: int) -> None:
         match message.type:
             case "time_signature":
-                exponent = message.denominator.bit_length() - 1
-                self.metres.append((now, message.numerator, exponent))
+                self.metres.append((now, message.numerator, message.denominator.bit_length() - 1))
             case "set_tempo":
                 self.tempos.append((now, message.tempo))
             case "key_signature":

@@ -78,8 +78,7 @@ def _draw(notes: NoteArrays) -> bytes:
     rights = -(-notes.end * roll // length) + LEFT - 1
     tops = (high - notes.pitch) * semitone
     colours = notes.track % (len(_COLOURS) - _FIRST_TRACK) + _FIRST_TRACK
-    rows = np.stack([lefts, tops, rights, colours], axis=1).tolist()
-    for left, top, right, colour in rows:
+    for left, top, right, colour in np.stack([lefts, tops, rights, colours], axis=1).tolist():
         # A gap of a pixel separates notes that follow each other.
         end = max(left, right - (right - left > 2))
         draw.rectangle([left, top, end, top + max(0, semitone - 2)], fill=colour)

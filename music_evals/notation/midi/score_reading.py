@@ -55,8 +55,9 @@ def read_midi_score(data: bytes) -> "Score":
         raise ScoreError("the score has no notes")
     for _, numerator, exponent in arrays.metres.tolist():
         if not numerator or exponent > _FINEST:
-            metre = f"{numerator}/{1 << min(exponent, 30)}"
-            raise ScoreError(f"it has the metre {metre}, which is none")
+            raise ScoreError(
+                f"it has the metre {numerator}/{1 << min(exponent, 30)}, which is none"
+            )
     if arrays.endless:
         raise ScoreError(f"{arrays.endless} of its notes do not end, so that lengths are uncertain")
     onsets, ends = _quantise(arrays)
@@ -253,5 +254,7 @@ def _check(notes: _Notes, part: Any, lines: list[int]) -> None:
                 differing[start, end, pitch] -= 1
     onsets = [onset for (onset, _, _), count in differing.items() if count]
     if onsets:
-        measure = bisect_right(lines, min(onsets))
-        raise ScoreError(f"measure {measure} of {part.partName} has other notes than the file")
+        raise ScoreError(
+            f"measure {bisect_right(lines, min(onsets))} of {part.partName} has other notes than "
+            "the file"
+        )

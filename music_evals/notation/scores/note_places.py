@@ -25,9 +25,8 @@ _MAX_BYTES = 1 << 24  # largest MIDI file that is read
 _MAX_NAMED = 3  # notes that a difference names
 
 _Written = tuple[int, int, int, bool]  # onset, pitch, end, whether a tie goes on to the next note
-_Place = tuple[int, int]  # onset in 1/96 of a quarter note, and pitch
 
-Notes = Mapping[_Place, int | None]
+Notes = Mapping[tuple[int, int], int | None]
 """Onset and pitch of notes → duration in 1/96 of a quarter note, None where it is uncertain."""
 
 

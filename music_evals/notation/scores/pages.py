@@ -22,13 +22,17 @@ from music_evals.notation.scores.preparing import NO_NAME, ScoreError
 _WIDTH = 1400
 _SCALE = 60  # percent of verovio's own size
 
-_PAGE = (2100, 2970)  # verovio's units, tenths of a millimetre: A4
-_MARGIN = 100
 _LINE = 90  # letters in a line of title or composer
 _FONT = "STIXGeneral"
 _FILES = (
-    *(f"STIXGeneral{style}.ttf" for style in ("", "Bol", "Italic", "BolIta")),
-    *(f"DejaVuSerif{style}.ttf" for style in ("", "-Bold", "-Italic", "-BoldItalic")),
+    "STIXGeneral.ttf",
+    "STIXGeneralBol.ttf",
+    "STIXGeneralItalic.ttf",
+    "STIXGeneralBolIta.ttf",
+    "DejaVuSerif.ttf",
+    "DejaVuSerif-Bold.ttf",
+    "DejaVuSerif-Italic.ttf",
+    "DejaVuSerif-BoldItalic.ttf",
 )
 # Code points of SMuFL.
 _TEXT_SIGNS = {
@@ -70,8 +74,29 @@ def engrave_pages(musicxml: str) -> list[bytes]:
 
 def engrave_svgs(musicxml: str) -> list[str]:
     """Engrave a score as the SVG pages that `engrave_pages` draws."""
-    svgs = list(_engrave(musicxml))
-    if not any(map(_has_music, svgs)):
+    tool = open_verovio(
+        _add_credits(musicxml),
+        {
+            "pageWidth": 2100,  # verovio's units, tenths of a millimetre: A4
+            "pageHeight": 2970,
+            "pageMarginTop": 100,
+            "pageMarginBottom": 100,
+            "pageMarginLeft": 100,
+            "pageMarginRight": 100,
+            "scale": _SCALE,
+            "scaleToPageSize": True,
+            "adjustPageHeight": True,  # a page ends below its last system
+            "breaks": "auto",
+            "header": "encoded",
+            "footer": "none",
+            "mnumInterval": 0,  # measure numbers at the start of every system
+            "svgViewBox": True,
+            "svgFormatRaw": True,  # else white space within text is drawn
+            "xmlIdChecksum": True,  # else ids are random
+        },
+    )
+    svgs = [_for_resvg(tool.renderToSVG(page)) for page in range(1, tool.getPageCount() + 1)]
+    if not any('class="note"' in svg or 'class="rest"' in svg for svg in svgs):
         raise ScoreError("verovio reads no music from the score")
     return svgs
 
@@ -89,40 +114,12 @@ def open_verovio(musicxml: str, options: Mapping[str, Any]) -> Any:
     return tool
 
 
-def _engrave(musicxml: str) -> Iterator[str]:
-    tool = open_verovio(
-        _add_credits(musicxml),
-        {
-            "pageWidth": _PAGE[0],
-            "pageHeight": _PAGE[1],
-            **{f"pageMargin{side}": _MARGIN for side in ("Top", "Bottom", "Left", "Right")},
-            "scale": _SCALE,
-            "scaleToPageSize": True,
-            "adjustPageHeight": True,  # a page ends below its last system
-            "breaks": "auto",
-            "header": "encoded",
-            "footer": "none",
-            "mnumInterval": 0,  # measure numbers at the start of every system
-            "svgViewBox": True,
-            "svgFormatRaw": True,  # else white space within text is drawn
-            "xmlIdChecksum": True,  # else ids are random
-        },
-    )
-    for page in range(1, tool.getPageCount() + 1):
-        yield _for_resvg(tool.renderToSVG(page))
-
-
-def _has_music(svg: str) -> bool:
-    return 'class="note"' in svg or 'class="rest"' in svg
-
-
 def shown_text(musicxml: str) -> str:
     """Return the text on the first page, such as title, composer, part names and tempo.
 
     Letters that no font has are left out, as on the page. Errors are those of `engrave_pages`.
     """
-    first = next(_engrave(musicxml), "")
-    page = ElementTree.fromstring(first if _has_music(first) else engrave_svgs(musicxml)[0])
+    page = ElementTree.fromstring(engrave_svgs(musicxml)[0])
     texts = [
         " ".join("".join(text.itertext()).split())
         for text in page.iter("{http://www.w3.org/2000/svg}text")

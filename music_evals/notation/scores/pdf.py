@@ -5,7 +5,6 @@ import re
 from collections.abc import Sequence
 
 _A4_INCHES = 8.27  # width
-_PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 
 
 def pages_to_pdf(pages: Sequence[bytes]) -> bytes:
@@ -20,10 +19,17 @@ def pages_to_pdf(pages: Sequence[bytes]) -> bytes:
     from PIL import Image
 
     first, *others = [Image.open(io.BytesIO(page)).convert("RGB") for page in pages]
-    dates = {"creationDate": None, "modDate": None}
-    options = {"resolution": first.width / _A4_INCHES, "quality": 95, **dates}
     file = io.BytesIO()
-    first.save(file, "PDF", save_all=True, append_images=others, **options)
+    first.save(
+        file,
+        "PDF",
+        save_all=True,
+        append_images=others,
+        resolution=first.width / _A4_INCHES,
+        quality=95,
+        creationDate=None,
+        modDate=None,
+    )
     return file.getvalue()
 
 
@@ -34,4 +40,4 @@ def count_pages(pdf: bytes) -> int:
         >>> count_pages(b"%PDF-1.4 <</Type /Pages /Count 2>> <</Type /Page>> <</Type/Page>>")
         2
     """
-    return max(1, len(_PAGE.findall(pdf)))
+    return max(1, len(re.findall(rb"/Type\s*/Page(?![A-Za-z])", pdf)))

@@ -21,7 +21,6 @@ FORMATS = {
 SUFFIXES = tuple(FORMATS)
 NO_NAME = "MusicXML Part"  # music21's name for a part without a name
 # In titles of Humdrum these stand for values of other records.
-_PLACEHOLDER = re.compile(r"@\{[^{}]*\}[ .,:]*")
 _RANDOM_ID = re.compile(r'"([A-Z])[0-9a-f]{32}"')
 _DATE = re.compile(r"\s*<encoding-date>[^<]*</encoding-date>")
 
@@ -119,7 +118,7 @@ def _metadata(old: Any) -> Any:
 
     new = metadata.Metadata()
     old = old or new
-    title = _PLACEHOLDER.sub("", old.title or old.movementName or "").rstrip(" ,")
+    title = re.sub(r"@\{[^{}]*\}[ .,:]*", "", old.title or old.movementName or "").rstrip(" ,")
     title, composer = (" ".join(text.split()) for text in (title, old.composer or ""))
     # music21 takes the name of a file without a title as its title.
     new.title = "" if title.lower().endswith(SUFFIXES) else title

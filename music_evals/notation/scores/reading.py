@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # music21 takes a third of a second to import
 
 _ACCEPTED = "accepted are " + ", ".join(SUFFIXES)
 
-_TUNE = re.compile(rb"^X:", re.MULTILINE)
+_TUNE = re.compile(rb"(?m)^X:")
 
 
 def allowance_of_score(size: int) -> Allowance:
@@ -139,9 +139,20 @@ def _mend_kern(score: Any) -> None:
 
 def _check_musicxml(data: bytes) -> str:
     """Parse the XML safely, and write it anew for music21, so that both see the same."""
-    from xml.etree.ElementTree import tostring
+    from xml.etree.ElementTree import ParseError, tostring
 
-    root = _parse_xml(data)
+    from defusedxml import DefusedXmlException
+    from defusedxml.ElementTree import fromstring
+
+    try:
+        root = fromstring(data, forbid_dtd=False, forbid_entities=True, forbid_external=True)
+    except DefusedXmlException as error:
+        raise ScoreError(
+            "it declares XML entities, which no MusicXML needs and which are not read"
+        ) from error
+    # An unknown encoding is a LookupError or a ValueError.
+    except (ParseError, ValueError, LookupError) as error:
+        raise ScoreError(f"it is no well-formed XML ({error})") from error
     if root.tag != "score-partwise":
         raise ScoreError(
             f"its root element is <{root.tag[:40]}>; accepted is MusicXML's <score-partwise>"
@@ -158,23 +169,6 @@ def _check_musicxml(data: bytes) -> str:
         return tostring(root, encoding="unicode")
     except RecursionError:
         raise ScoreError("its XML is nested too deep") from None
-
-
-def _parse_xml(data: bytes) -> Any:
-    from xml.etree.ElementTree import ParseError
-
-    from defusedxml import DefusedXmlException
-    from defusedxml.ElementTree import fromstring
-
-    try:
-        return fromstring(data, forbid_dtd=False, forbid_entities=True, forbid_external=True)
-    except DefusedXmlException as error:
-        raise ScoreError(
-            "it declares XML entities, which no MusicXML needs and which are not read"
-        ) from error
-    # An unknown encoding is a LookupError or a ValueError.
-    except (ParseError, ValueError, LookupError) as error:
-        raise ScoreError(f"it is no well-formed XML ({error})") from error
 
 
 def _add_defaults(part: Any) -> None:
@@ -240,12 +234,9 @@ def musicxml_bytes(data: bytes) -> bytes:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             container = _unpack(archive, "META-INF/container.xml")
             root = fromstring(container, forbid_entities=True, forbid_external=True)
-            paths = [
-                element.get("full-path") or ""
-                for element in root.iter()
-                if element.tag.endswith("rootfile")
-            ]
-            return _unpack(archive, paths[0] if paths else "")
+            files = (element for element in root.iter() if element.tag.endswith("rootfile"))
+            paths = (file.get("full-path") for file in files)
+            return _unpack(archive, next(paths, None) or "")
     except ScoreError:
         raise
     # zipfile, zlib and defusedxml raise exceptions of many classes.
@@ -277,7 +268,7 @@ def _tune(data: bytes, place: int) -> bytes:
     (2.2).
     """
     head, *tunes = _TUNE.split(data)
-    directives = re.findall(rb"^(?:%|I:).*\n", head, re.MULTILINE)
+    directives = re.findall(rb"(?m)^(?:%|I:).*\n", head)
     return b"".join(directives) + b"X:" + re.split(rb"\n[ \t\r]*\n", tunes[place - 1])[0]
 
 
@@ -287,16 +278,9 @@ def _check_abc(data: bytes) -> str:
     tunes = len(_TUNE.findall(data))
     if tunes > 1:
         raise ScoreError(f"it holds {tunes} tunes; they are read one by one")
-    if not re.search(r"^K:", text, re.MULTILINE):
+    if not re.search(r"(?m)^K:", text):
         raise ScoreError("it has no K: field, which every ABC tune needs (ABC 2.1, 3.1.14)")
     return plain_abc(text)
-
-
-def _check_kern(data: bytes) -> str:
-    text = decode_text(data)
-    if "**kern" not in text:
-        raise ScoreError("it has no **kern spine")
-    return text
 
 
 def decode_text(data: bytes) -> str:
@@ -317,5 +301,8 @@ def _check(data: bytes, kind: str) -> Any:
         case "abc":
             return _check_abc(data)
         case "humdrum":
-            return _check_kern(data)
+            text = decode_text(data)
+            if "**kern" not in text:
+                raise ScoreError("it has no **kern spine")
+            return text
     return data

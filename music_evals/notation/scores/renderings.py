@@ -126,8 +126,7 @@ def render(
             results[score] = _unpack(entry)
     new = [score for score in names if score not in results]
     with announce(len(new)) if new else nullcontext(lambda: None) as advance:
-        work = partial(_try_to_render, rendering=rendering)
-        rendered = map_in_subprocess(work, new, _allowance)
+        rendered = map_in_subprocess(partial(_try_to_render, rendering=rendering), new, _allowance)
         for score, result in zip(new, rendered, strict=True):
             advance()
             if isinstance(result, LimitError):
@@ -307,7 +306,7 @@ def _abc_notes(abc: str, starts: Sequence[int]) -> Notes:
     # the bar lines.
     for name, lines in voices.items():
         header += [f"V:{name}", *lines, "z | z | z |"]
-    plain = re.sub("^M:.*\n", "", plain_abc("\n".join(header)), flags=re.MULTILINE)
+    plain = re.sub("(?m)^M:.*\n", "", plain_abc("\n".join(header)))
     return written_notes(parse_plain(plain).parts, [*starts, *[starts[-1]] * 4])
 
 

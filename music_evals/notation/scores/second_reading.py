@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from music_evals.notation.abc.plain import plain_field, split_voices
 from music_evals.notation.abc.tunes import (
     Event,
-    Meter,
     parse_key,
     parse_meter,
     parse_unit,
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 
 _NAMES = ("C", "C#", "D", "E-", "E", "F", "F#", "G", "A-", "A", "B-", "B")
 _ACCIDENTALS: Mapping[int | None, str] = {-2: "--", -1: "-", 1: "#", 2: "##"}
-_NOT_IN_NAME = re.compile(r"[0-9/]+")
 
 _Place = tuple[int, int, str]  # measure, onset, pitch
 # Pitches, duration in quarter notes, whether it is tied to the next.
@@ -196,10 +194,8 @@ def _music21_contents(score: "Score") -> _Contents:
     contents = _Contents()
     for part in score.parts:
         measures = list(part.getElementsByClass("Measure"))
-        if len(measures) > len(contents.numbers):
-            contents.numbers = [
-                f"{measure.number}{measure.numberSuffix or ''}" for measure in measures
-            ]
+        numbers = [f"{measure.number}{measure.numberSuffix or ''}" for measure in measures]
+        contents.numbers = max(contents.numbers, numbers, key=len)
         for place, measure in enumerate(measures):
             _add_measure(contents, place, measure, is_last=measure is measures[-1])
     return contents
@@ -253,8 +249,7 @@ def _add_part(contents: _Contents, part: Any, *, is_kern: bool) -> None:
     # It makes a measure behind the last bar line of kern.
     if is_kern and all(note.start.t < measures[-1].start.t for note in notes):
         measures.pop()
-    if len(measures) > len(contents.numbers):
-        contents.numbers = [str(measure.name) for measure in measures]
+    contents.numbers = max(contents.numbers, [str(measure.name) for measure in measures], key=len)
     starts = [measure.start.t for measure in measures]
 
     def place_of(element: Any) -> int:
@@ -303,7 +298,10 @@ def _abc_measures(header: Sequence[str], lines: Sequence[str]) -> Iterator[tuple
     tied = None
     for measure in split_measures("\n".join(lines)):
         fields |= dict(measure.fields)
-        meter = _meter(fields.get("M", ""))
+        try:
+            meter = parse_meter(fields.get("M", ""))
+        except ValueError:  # free metre
+            meter = (4, 4)
         key = plain_field(f"K:{fields.get('K', '')}")[2:].strip()
         sharps = parse_key(key).sharps if key not in ("", "none") else 0
         events = read_measure(measure.text, parse_unit(fields.get("L"), meter), meter, sharps)
@@ -314,15 +312,8 @@ def _abc_measures(header: Sequence[str], lines: Sequence[str]) -> Iterator[tuple
         yield events
 
 
-def _meter(value: str) -> Meter:
-    try:
-        return parse_meter(value)
-    except ValueError:  # free metre
-        return 4, 4
-
-
 def _name(text: str) -> str:
-    return _NOT_IN_NAME.sub("", text)
+    return re.sub(r"[0-9/]+", "", text)
 
 
 def _music21_events(part: Any) -> Iterator[_AbcEvent]:

@@ -35,6 +35,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from itertools import product, starmap
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -42,8 +43,15 @@ from music_evals.notation.lilypond.sandbox import launcher
 from music_evals.notation.lilypond.sandbox.slots import slot
 from music_evals.notation.lilypond.sandbox.system_calls import seccomp_filter
 
-_SYSTEM_LIBRARIES = tuple(
-    f"{top}/lib{kind}" for top in ("", "/usr") for kind in ("", "32", "64", "x32")
+_SYSTEM_LIBRARIES = (
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/usr/lib",
+    "/usr/lib32",
+    "/usr/lib64",
+    "/usr/libx32",
 )
 # The Python interpreter behind the virtual environment, without packages.
 _PYTHON = (
@@ -56,7 +64,6 @@ _REPORT_TIME = 5.0  # seconds for the rest of a report that has begun, after the
 _END_TIME = 1.0  # seconds for all processes to end after the report
 _CHECK_EVERY = 0.2  # seconds between two checks whether to stop
 _CHUNK = 1 << 16
-_PLAIN_NAME = re.compile(r"(?!\.{1,2}\Z)[^/\0]+")
 _ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "HOME": launcher.SCRATCH,
@@ -125,12 +132,14 @@ def available_confinement() -> Confinement:
         if reason is None:
             return confinement
         reasons.append(f"- {confinement}: {reason}")
-    problem = "No sandbox works here, and LilyPond executes what its input says."
-    advice = (
+    lines = [
+        "No sandbox works here, and LilyPond executes what its input says.",
+        *reasons,
+        *_forbidding_settings(),
         "Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install "
-        "bubblewrap), or run on a machine or in a container that allows user name spaces."
-    )
-    raise SandboxError("\n".join([problem, *reasons, *_forbidding_settings(), advice]))
+        "bubblewrap), or run on a machine or in a container that allows user name spaces.",
+    ]
+    raise SandboxError("\n".join(lines))
 
 
 @functools.cache
@@ -219,7 +228,7 @@ def _check_arguments(
     command: Sequence[str], files: Files, readable: Sequence[Path], limits: Limits
 ) -> None:
     for name in files:
-        if not _PLAIN_NAME.fullmatch(name):
+        if not re.fullmatch(r"(?!\.{1,2}\Z)[^/\0]+", name):
             raise SandboxError(f"{name!r} is no plain file name")
     if sum(map(len, files.values())) > limits.scratch_bytes or len(files) > limits.scratch_files:
         raise SandboxError(f"the files for {command[0]} are more than {limits.scratch_bytes} bytes")
@@ -246,7 +255,6 @@ def _serve(outer: Sequence[str], request_fd: int, limits: Limits, stop: threadin
         finally:
             os.close(report_write)
         with process:
-            assert process.stdin is not None
             assert process.stdout is not None
             assert process.stderr is not None
             streams = {
@@ -342,17 +350,9 @@ def _outer_command(confinement: Confinement, readable: Sequence[Path]) -> list[s
     """
     script = os.path.realpath(launcher.__file__)
     if confinement is Confinement.NAMESPACES:
-        name_spaces = (
-            "--user",
-            "--map-root-user",
-            "--mount",
-            "--pid",
-            "--net",
-            "--ipc",
-            "--uts",
-            "--cgroup",
-        )
-        return ["unshare", *name_spaces, "--fork", "--kill-child=KILL", "--", *_PYTHON, script]
+        command = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--net", "--ipc"]
+        command += ["--uts", "--cgroup", "--fork", "--kill-child=KILL", "--"]
+        return [*command, *_PYTHON, script]
     command = ["bwrap", "--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1"]
     # The launcher mounts the scratch folder, which bubblewrap would make executable.
     command += ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--clearenv"]
@@ -373,7 +373,7 @@ def _outer_command(confinement: Confinement, readable: Sequence[Path]) -> list[s
 
 @functools.cache
 def _system_libraries() -> tuple[str, ...]:
-    return tuple(path for path in _SYSTEM_LIBRARIES if os.path.lexists(path))
+    return tuple(filter(os.path.lexists, _SYSTEM_LIBRARIES))
 
 
 @functools.cache
@@ -384,23 +384,16 @@ def _needs_of_launcher() -> tuple[str, ...]:
         command, capture_output=True, check=True, timeout=30, text=True, cwd="/"
     )
     paths = json.loads(answer.stdout)
-    folders = [path for path in paths if os.path.isdir(path)] + [
-        os.path.realpath(path) for path in _system_libraries()
-    ]
-    return tuple(
-        path for path in paths if not path.startswith(tuple(f"{folder}/" for folder in folders))
-    )
+    folders = [*filter(os.path.isdir, paths), *map(os.path.realpath, _system_libraries())]
+    inside = tuple(f"{folder}/" for folder in folders)
+    return tuple(path for path in paths if not path.startswith(inside))
 
 
 @functools.cache
 def _packages_of_interpreter() -> tuple[str, ...]:
     """The folders of installed packages within the launcher's files, which it does not need."""
-    folders = (
-        os.path.join(path, name)
-        for path in _needs_of_launcher()
-        for name in ("site-packages", "dist-packages")
-    )
-    return tuple(folder for folder in folders if os.path.isdir(folder))
+    names = product(_needs_of_launcher(), ("site-packages", "dist-packages"))
+    return tuple(filter(os.path.isdir, starmap(os.path.join, names)))
 
 
 def _forbidding_settings() -> list[str]:

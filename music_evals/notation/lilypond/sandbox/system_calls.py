@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from music_evals.notation.toml_files import read_toml
 
 _FORBIDDEN: Mapping[str, Sequence[int]] = read_toml(__package__, "system_calls.toml")["forbidden"]
-_AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_CLONE = {"x86_64": 56, "aarch64": 220}
+# Column of the table, architecture (AUDIT_ARCH), and the numbers of clone and fcntl.
+_MACHINES = {"x86_64": (0, 0xC000003E, 56, 72), "aarch64": (1, 0xC00000B7, 220, 25)}
 _CLONE_THREAD = 0x10000
 _CLONE3 = 435
-_FCNTL = {"x86_64": 72, "aarch64": 25}
 # Commands of fcntl that other programs on the machine would notice: F_SETLK, F_SETLKW, F_OFD_SETLK,
 # F_OFD_SETLKW, F_SETLEASE and F_NOTIFY.
 _FCNTL_COMMANDS = (6, 7, 37, 38, 1024, 1026)
@@ -21,7 +20,7 @@ def seccomp_filter(machine: str) -> bytes:
     """Assemble the filter as an array of Linux's ``struct sock_filter``; KeyError if not for x86_64
     or aarch64.
     """
-    architecture, column = _AUDIT_ARCH[machine], list(_AUDIT_ARCH).index(machine)
+    column, architecture, clone, fcntl = _MACHINES[machine]
     allow, kill, refuse = 0x7FFF0000, 0x80000000, 0x00050000
 
     load, equal, at_least, any_bit, give = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -40,12 +39,12 @@ def seccomp_filter(machine: str) -> bytes:
     for numbers in _FORBIDDEN.values():
         if (number := numbers[column]) >= 0:
             program += [(equal, 0, 1, number), (give, 0, 0, refuse | errno.EPERM)]
-    program += [(equal, 0, 2 * len(_FCNTL_COMMANDS) + 2, _FCNTL[machine]), (load, 0, 0, 24)]
+    program += [(equal, 0, 2 * len(_FCNTL_COMMANDS) + 2, fcntl), (load, 0, 0, 24)]
     for command in _FCNTL_COMMANDS:
         program += [(equal, 0, 1, command), (give, 0, 0, refuse | errno.EPERM)]
     program += [
         (load, 0, 0, 0),
-        (equal, 0, 3, _CLONE[machine]),
+        (equal, 0, 3, clone),
         (load, 0, 0, 16),
         # A thread of the same process, which GLib and so LilyPond needs.
         (

@@ -56,7 +56,7 @@ def pitch_of(word: str, language: str = DEFAULT) -> NoteName | None:
     return note_names(language).get(word)
 
 
-def name_of(step: int, alteration: Fraction | int) -> str:
+def name_of(step: int | None, alteration: Fraction | int) -> str:
     """Return LilyPond's usual name of a pitch, given as in `NoteName`; ValueError if there is no
     such note.
     """

@@ -37,7 +37,7 @@ _LETTER = r"[^\x00-@\[-`{-\x7f]"  # of ASCII, letters alone
 _SYMBOL = rf"{_LETTER}(?:{_LETTER}|[-_](?={_LETTER}))*"
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 _TOKEN = re.compile(
-    rf"""
+    rf"""(?xs)
     (?P<skipped>[ \t\n\r\f\v\ufeff]+ | %\{{(?:.*?%\}}|.*) | %[^\n\r]*)
   | (?P<string>{_STRING})
   | (?P<scheme>[#$])
@@ -46,17 +46,15 @@ _TOKEN = re.compile(
   | (?P<number>[0-9]+)
   | (?P<sign>\\.|<<|>>|.)
     """,
-    re.VERBOSE | re.DOTALL,
 )
 _SCHEME = re.compile(
-    rf"""
+    rf"""(?xs)
     (?P<blank>\s+ | ;[^\n]*)
   | (?P<prefix>@ | \#?['`,])
   | (?P<open>\#?[(\[])
   | (?P<close>[)\]])
   | {_STRING} | \#(?:true|false|[tf]) | \#\\.[^\s()\[\]";]* | [^\s()\[\]";]+
     """,
-    re.VERBOSE | re.DOTALL,
 )
 
 
@@ -88,10 +86,9 @@ def string_value(literal: str) -> str:
     """Return the value of a string literal of LilyPond or Scheme."""
     inner = literal[1:-1] if len(literal) > 1 and literal.endswith('"') else literal[1:]
     return re.sub(
-        r"\\(.)",
+        r"(?s)\\(.)",
         lambda match: {"n": "\n", "t": "\t"}.get(match[1], match[1]),
         inner,
-        flags=re.DOTALL,
     )
 
 
@@ -124,12 +121,7 @@ def blocks(text: str, command: str) -> list[Sequence[Token]]:
     result: list[Sequence[Token]] = []
     for index, token in enumerate(tokens[:-1]):
         is_inside = result and token.start < result[-1][-1].end
-        if (
-            token.kind is Kind.COMMAND
-            and token.text == command
-            and tokens[index + 1].text == "{"
-            and not is_inside
-        ):
+        if token.text == command and tokens[index + 1].text == "{" and not is_inside:
             result.append(tokens[index : closing_index(tokens, index + 1) + 1])
     return result
 
