@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from music_evals.benchmarks import Source
+from music_evals.benchmarks import Source, dataset_facts
 from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
 from music_evals.datasets_builders.dataset_io.download_errors import disk_problem
 from music_evals.datasets_builders.dataset_io.downloads import download_repository, remove_cached
@@ -30,7 +30,6 @@ from music_evals.datasets_builders.dataset_io.remotes import (
     PUBLISHED,
     PublishedFiles,
     published_files,
-    remotes_key,
 )
 from music_evals.datasets_builders.dataset_io.rows import RowCheck, as_files
 from music_evals.datasets_builders.progress import OnPiece, announced
@@ -80,6 +79,11 @@ class DatasetSpec:
             return self.generate
         return partial(self.generate_level, self.level)
 
+    @property
+    def published_source(self) -> Source:
+        """Where published files are."""
+        return self.source or dataset_facts(self.name).published[1]
+
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
@@ -124,8 +128,8 @@ class Origin:
     def of_task(self, task: str) -> "Origin":
         """Return the same data for one task: only files that this task lacks count as missing."""
         missing = self.provenance.missing_for(task)
-        provenance = replace(self.provenance, missing={task: missing} if missing else {})
-        return replace(self, provenance=provenance)
+        own = {task: missing} if missing else {}
+        return replace(self, provenance=replace(self.provenance, missing=own))
 
     def metadata(self) -> dict[str, Any]:
         """Return what a task should record of its data, and by which version of this project: plain
@@ -185,9 +189,9 @@ def load_split(
     if split not in splits:
         missing = provenance.missing_for(config)
         lacks = f" (built from a copy that lacks {list_names(missing)})" if missing else ""
-        accepted = ", ".join(splits) or "none"
         raise DatasetError(
-            f"config '{config}' of {dataset} has no split '{split}'; it has: {accepted}{lacks}"
+            f"config '{config}' of {dataset} has no split '{split}'; it has: "
+            f"{', '.join(splits) or 'none'}{lacks}"
         )
     path = data_file(config, split)
     file, where = origin.folder / path, f"{path} of {dataset}"
@@ -319,19 +323,13 @@ def _generated_folder(benchmark: DatasetSpec) -> Path:
     """Return the cached default dataset; it is built first if it is absent, of another version, or
     damaged.
     """
-    generate = benchmark.generator
-    if generate is None:
+    if benchmark.generator is None:
         raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PLACES}")
     label = f"the default dataset of {benchmark.name}"
     key = f"seed{benchmark.seed}"
     if benchmark.level > 1:
         label, key = f"{label}, level {benchmark.level}", f"{key}-level{benchmark.level}"
-
-    def make(folder: Path) -> None:
-        with announced(label) as on_piece:
-            generate(folder, on_piece)
-
-    return _cached_folder(benchmark, key, label, make)
+    return _cached_folder(benchmark, key, label, nullcontext())
 
 
 def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
@@ -339,9 +337,10 @@ def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
     revision.
     """
     label = f"the published dataset of {benchmark.name}"
-    files = published_files(benchmark.name, benchmark.source)
-    key = remotes_key(benchmark.name, benchmark.source)
-    folder = _converted(benchmark, f"{PUBLISHED}-{key}", label, files)
+    files = published_files(benchmark.name, benchmark.published_source)
+    remotes = repr(benchmark.published_source.remotes).encode()
+    key = f"{PUBLISHED}-{hashlib.sha256(remotes).hexdigest()[:16]}"
+    folder = _cached_folder(benchmark, key, label, files)
     revisions = read_provenance(folder).source_revision or ""
     return folder, revisions.partition(",")[0].rpartition("@")[2]
 
@@ -359,17 +358,7 @@ def _converted_folder(
             name, status = path.relative_to(files.folder).as_posix(), path.stat()
             listing.append(f"{name} {status.st_size} {status.st_mtime_ns}")
     key = revision or hashlib.sha256("\n".join(listing).encode()).hexdigest()
-    return _converted(benchmark, key[:16], f"a dataset of {dataset}", nullcontext(files))
-
-
-def _converted(
-    benchmark: DatasetSpec, key: str, label: str, published: AbstractContextManager[PublishedFiles]
-) -> Path:
-    def make(folder: Path) -> None:
-        with published as files, announced(label) as on_piece:
-            _convert(benchmark, files, folder, True, on_piece)
-
-    return _cached_folder(benchmark, key, label, make)
+    return _cached_folder(benchmark, key[:16], f"a dataset of {dataset}", nullcontext(files))
 
 
 def build_dataset(
@@ -397,23 +386,31 @@ def build_dataset(
             raise DatasetError(
                 f"{benchmark.name} has no generated data; give its published data as the source"
             )
-        benchmark.generator(out, on_piece)
-        return read_provenance(out)
-    if source == PUBLISHED:
-        with published_files(benchmark.name, benchmark.source) as files:
-            return _convert(benchmark, files, out, True, on_piece)
-    files = _published_files(source, *_locate(source, ()))
-    return _convert(benchmark, files, out, allow_partial, on_piece)
+        _write(benchmark, None, out, on_piece)
+    elif source == PUBLISHED:
+        with published_files(benchmark.name, benchmark.published_source) as files:
+            _write(benchmark, files, out, on_piece)
+    else:
+        files = _published_files(source, *_locate(source, ()))
+        _write(benchmark, files, out, on_piece, allow_partial)
+    return read_provenance(out)
 
 
-def _convert(
-    benchmark: DatasetSpec, files: PublishedFiles, out: Path, allow_partial: bool, on_piece: OnPiece
-) -> Provenance:
-    if benchmark.convert is None:
+def _write(
+    benchmark: DatasetSpec,
+    files: PublishedFiles | None,
+    out: Path,
+    on_piece: OnPiece,
+    allow_partial: bool = True,
+) -> None:
+    """Write published files as a dataset folder, or generate it if there are none."""
+    if files is None:
+        if benchmark.generator:
+            benchmark.generator(out, on_piece)
+    elif benchmark.convert is None:
         raise DatasetError(f"{benchmark.name} is not built from published files")
-    return benchmark.convert(
-        Conversion(files.folder, out, files.revisions, allow_partial, on_piece)
-    )
+    else:
+        benchmark.convert(Conversion(files.folder, out, files.revisions, allow_partial, on_piece))
 
 
 def _published_files(dataset: str, folder: Path, revision: str | None) -> PublishedFiles:
@@ -428,9 +425,14 @@ def _published_files(dataset: str, folder: Path, revision: str | None) -> Publis
 
 
 def _cached_folder(
-    benchmark: DatasetSpec, key: str, label: str, make: Callable[[Path], object]
+    benchmark: DatasetSpec,
+    key: str,
+    label: str,
+    published: AbstractContextManager[PublishedFiles | None],
 ) -> Path:
-    """Return a dataset folder in the cache, made first if it is not there as it should be."""
+    """Return a dataset folder in the cache, made first if it is not there as it should be: of
+    published files, or generated.
+    """
     from filelock import FileLock
 
     folder = cache_folder() / "datasets" / f"{benchmark.name}-{benchmark.version}-{key}"
@@ -440,11 +442,12 @@ def _cached_folder(
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f"{folder.name}.lock")):
             if not _is_current(folder, benchmark):  # another process may have built it meanwhile
-                make(folder)
+                with published as files, announced(label) as on_piece:
+                    _write(benchmark, files, folder, on_piece)
     except OSError as error:
-        advice = "name another folder in MUSIC_EVALS_CACHE"
         raise DatasetError(
-            f"cannot write {label} to {folder}: {disk_problem(error)}; {advice}"
+            f"cannot write {label} to {folder}: {disk_problem(error)}; name another folder in "
+            "MUSIC_EVALS_CACHE"
         ) from error
     return folder
 

@@ -288,20 +288,21 @@ class PublishedQuestions:
         if bad:
             self.missing[task] = bad
         if joined := self._tasks[task].joined:
-            subject = f"of {questions} questions, joined with their sound in {joined.files}"
-            self._anomalies[f"{task}: {subject}"] = questions - lacking
+            self._anomalies[
+                f"{task}: of {questions} questions, joined with their sound in {joined.files}"
+            ] = questions - lacking
 
     def _problems_of(self, question: MediaQuestion, problems: dict[str, str]) -> list[str]:
         """Check the files of a question, each once; `problems` has the results so far, by name."""
-        names = []
+        own = []
         for number, part in _files_of(question):
             name = f"file {number} of {question.id}"
             if not isinstance(part.content, Mapping):
                 name = next(iter(_names_of(part)), "") or name
             if name not in problems:
                 problems[name] = self._problem(part)
-            names.append(name)
-        return [problems[name] for name in names]
+            own.append(problems[name])
+        return own
 
     def _load(self, part: Part) -> bytes:
         """Return the bytes of a sound or a picture; KeyError if there is no such file."""

@@ -1,6 +1,6 @@
 """The rows of ZIQI-Eval, and the themes of the published questions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypedDict, get_args
@@ -39,6 +39,8 @@ class Row(TypedDict):
     duplicate_of: str | None
 
 
+Rows = dict[ConfigName, dict[str, list[Row]]]
+"""Config → split → rows."""
 # Config → columns.
 FEATURES: Mapping[str, Mapping[str, Any]] = dict.fromkeys(CONFIGS, features_of(Row))
 
@@ -68,7 +70,7 @@ def published_themes() -> tuple[Theme, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dataset that can be written: config → split → rows, and its provenance."""
+    """A dataset that can be written."""
 
-    rows: Mapping[ConfigName, Mapping[str, Sequence[Row]]]
+    rows: Rows
     provenance: Provenance
