@@ -17,7 +17,6 @@ strict questions on the whole tunes of these files. There are none on emotion, g
 nothing can confirm these labels.
 """
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -29,12 +28,14 @@ from typing import Any
 from music_evals.datasets_builders.abc_eval import published
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
+    ConfigColumns,
     Conversion,
     DatasetError,
     DatasetSpec,
     Provenance,
     load_split,
     make_provenance,
+    text_sha256,
     write_dataset,
 )
 from music_evals.datasets_builders.dataset_io.provenance import source_facts
@@ -87,7 +88,7 @@ class AbcRow(TaskRow):
     instruction: str
 
 
-FEATURES: Mapping[str, Mapping[str, Any]] = {
+FEATURES: ConfigColumns = {
     **{task: task_features(task, AbcRow) for task in TASKS},
     "bar_sequencing": task_features("bar_sequencing", AbcRow, n_options=[4, 5, 6]),
     # An error as published has no kind.
@@ -184,7 +185,7 @@ def write_published(conversion: Conversion) -> Provenance:
         "abc_eval",
         instructions,
         source_revision=conversion.revision,
-        source_sha256=hashlib.sha256(repr(sorted(tables.items())).encode()).hexdigest(),
+        source_sha256=text_sha256(repr(sorted(tables.items()))),
         missing={task: (name,) for task, name in missing.items()},
         made_with=made_by(),
         anomalies=anomalies,

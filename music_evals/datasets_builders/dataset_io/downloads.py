@@ -22,10 +22,12 @@ from music_evals.datasets_builders.dataset_io.download_errors import (
     connection_problem,
     plain_errors,
 )
+from music_evals.datasets_builders.dataset_io.folders import files_in
 from music_evals.datasets_builders.dataset_io.provenance import (
     DatasetError,
     file_sha256,
     list_names,
+    text_sha256,
 )
 from music_evals.datasets_builders.progress import download_bar
 from music_evals.notation.cache import write_atomically
@@ -80,15 +82,14 @@ def download_repository(
 
 def _refuse_damaged(folder: Path, check_all: bool) -> None:
     """Remove damaged files from the Hub's cache, and raise DatasetError if there are any."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    checked = [path for path in files if check_all or path.stat().st_size < _SMALL]
-    damaged = [path for path in checked if not _is_intact(path)]
-    for path in damaged:
-        remove_cached(path)
+    files = files_in(folder)
+    checked = [name for name, path in files.items() if check_all or path.stat().st_size < _SMALL]
+    damaged = [name for name in checked if not _is_intact(files[name])]
+    for name in damaged:
+        remove_cached(files[name])
     if damaged:
-        names = [path.relative_to(folder).as_posix() for path in damaged]
         raise DatasetError(
-            f"{list_names(names)} in the Hub's cache on this machine was damaged and has been "
+            f"{list_names(damaged)} in the Hub's cache on this machine was damaged and has been "
             "removed; run the command again to download it"
         )
 
@@ -136,7 +137,7 @@ def cached_name(remote: Remote) -> str:
         return f"mirdata-{remote.mirdata}-{remote.commit}/.complete"
     if remote.doi:
         return f"{remote.doi.replace('/', '-')}.json"
-    digest = hashlib.sha256(remote.address.encode()).hexdigest()[:12]
+    digest = text_sha256(remote.address)[:12]
     return f"{digest}-{remote.address.rpartition('/')[2]}"
 
 
@@ -204,7 +205,7 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
     """Fetch a file; what an earlier call left in ``TARGET's folder/ADDRESS.part`` is not fetched
     again.
     """
-    digest = hashlib.sha256(address.encode()).hexdigest()[:12]
+    digest = text_sha256(address)[:12]
     partial = Path(target).with_name(f"{digest}.part")
     start = partial.stat().st_size if partial.exists() else 0
     headers = {"Accept-Encoding": "identity"}  # a range is one of the bytes that are sent

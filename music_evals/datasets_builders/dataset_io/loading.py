@@ -1,8 +1,7 @@
 """Loading datasets: generated on this machine, as published, from a folder, or from the Hub."""
 
-import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +13,7 @@ from music_evals.benchmarks import Source, dataset_facts
 from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
 from music_evals.datasets_builders.dataset_io.download_errors import disk_problem
 from music_evals.datasets_builders.dataset_io.downloads import download_repository, remove_cached
+from music_evals.datasets_builders.dataset_io.folders import files_in
 from music_evals.datasets_builders.dataset_io.provenance import (
     CARD_FILE,
     GENERATED,
@@ -25,13 +25,14 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     file_sha256,
     list_names,
     read_provenance,
+    text_sha256,
 )
 from music_evals.datasets_builders.dataset_io.remotes import (
     PUBLISHED,
     PublishedFiles,
     published_files,
 )
-from music_evals.datasets_builders.dataset_io.rows import RowCheck, as_files
+from music_evals.datasets_builders.dataset_io.rows import ConfigColumns, RowCheck, as_files
 from music_evals.datasets_builders.progress import OnPiece, announced
 from music_evals.notation.cache import cache_folder
 
@@ -58,7 +59,7 @@ class DatasetSpec:
     # anew
     version: str
     seed: int | None  # seed of the default generated dataset; None if there is no such dataset
-    features: Mapping[str, Mapping[str, Any]]  # config → declared columns
+    features: ConfigColumns
     # Builds the default generated dataset in a folder, replaces what is there, and reports
     # progress. None if all data is published.
     generate: Callable[[Path, OnPiece], object] | None = None
@@ -220,7 +221,7 @@ def load_split(
     for batch in table.to_batches(_ROWS_PER_CHECK):
         check(batch.to_pylist())
     # With a fingerprint, as `datasets` would otherwise pickle the whole table to hash it.
-    return Dataset(table, fingerprint=hashlib.sha256(digest.encode()).hexdigest()[:16])
+    return Dataset(table, fingerprint=text_sha256(digest)[:16])
 
 
 def _read(file: Path, schema: "pa.Schema", where: str, built: str) -> "pa.Table":
@@ -337,10 +338,9 @@ def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
     revision.
     """
     label = f"the published dataset of {benchmark.name}"
-    files = published_files(benchmark.name, benchmark.published_source)
-    remotes = repr(benchmark.published_source.remotes).encode()
-    key = f"{PUBLISHED}-{hashlib.sha256(remotes).hexdigest()[:16]}"
-    folder = _cached_folder(benchmark, key, label, files)
+    source = benchmark.published_source
+    key = f"{PUBLISHED}-{text_sha256(repr(source.remotes))[:16]}"
+    folder = _cached_folder(benchmark, key, label, published_files(benchmark.name, source))
     revisions = read_provenance(folder).source_revision or ""
     return folder, revisions.partition(",")[0].rpartition("@")[2]
 
@@ -353,11 +353,10 @@ def _converted_folder(
     """
     files = _published_files(dataset, source, revision)
     listing = [str(files.folder.resolve())]
-    for path in sorted(files.folder.rglob("*")):
-        if path.is_file():
-            name, status = path.relative_to(files.folder).as_posix(), path.stat()
-            listing.append(f"{name} {status.st_size} {status.st_mtime_ns}")
-    key = revision or hashlib.sha256("\n".join(listing).encode()).hexdigest()
+    for name, path in files_in(files.folder).items():
+        status = path.stat()
+        listing.append(f"{name} {status.st_size} {status.st_mtime_ns}")
+    key = revision or text_sha256("\n".join(listing))
     return _cached_folder(benchmark, key[:16], f"a dataset of {dataset}", nullcontext(files))
 
 

@@ -216,6 +216,11 @@ def as_json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False, default=os.fspath) + "\n"
 
 
+def text_sha256(text: str) -> str:
+    """Return the SHA-256 of a text as hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def file_sha256(path: Path) -> str:
     """Return the SHA-256 of a file as hexadecimal digits."""
     status = path.stat()

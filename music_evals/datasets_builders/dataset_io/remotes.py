@@ -25,7 +25,7 @@ from music_evals.datasets_builders.dataset_io.downloads import (
     fetch_file,
     is_taken,
 )
-from music_evals.datasets_builders.dataset_io.folders import locked_folder
+from music_evals.datasets_builders.dataset_io.folders import files_in, locked_folder
 from music_evals.datasets_builders.dataset_io.mirdata_sets import fetch_mirdata
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError, FetchError
 from music_evals.notation.cache import cache_folder, write_atomically
@@ -209,8 +209,7 @@ def _cached_files(remote: Remote, download: Callable[..., Any], error: Exception
         folder = Path(download(local_files_only=True))
     except LocalEntryNotFoundError:
         raise error.__cause__ or error from None
-    paths = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-    taken = [path for path in paths if is_taken(remote, path)]
+    taken = [name for name in files_in(folder) if is_taken(remote, name)]
     return _Wanted(remote, folder.name, 0, taken)
 
 

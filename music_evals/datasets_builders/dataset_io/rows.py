@@ -30,6 +30,8 @@ from music_evals.datasets_builders.dataset_io.provenance import (
 if TYPE_CHECKING:
     from datasets import Features, List, Value
 
+ConfigColumns = Mapping[str, Mapping[str, Any]]
+"""Config → declared columns."""
 _COLUMNS = {str: "string", int: "int64", float: "float64", bool: "bool", bytes: "binary"}
 
 

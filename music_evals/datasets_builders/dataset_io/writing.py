@@ -18,7 +18,7 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     data_file,
     file_sha256,
 )
-from music_evals.datasets_builders.dataset_io.rows import RowCheck
+from music_evals.datasets_builders.dataset_io.rows import ConfigColumns, RowCheck
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +37,7 @@ def write_dataset(
     out: Path,
     rows: Rows,
     *,
-    features: Mapping[str, Mapping[str, Any]],
+    features: ConfigColumns,
     provenance: Provenance,
     overwrite: bool = False,
     extra_files: Mapping[str, bytes] | None = None,

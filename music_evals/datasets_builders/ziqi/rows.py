@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, TypedDict, get_args
+from typing import Literal, TypedDict, get_args
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import (
+    ConfigColumns,
     FourOptions,
     Letter,
     Provenance,
@@ -42,7 +43,7 @@ class Row(TypedDict):
 Rows = dict[ConfigName, dict[str, list[Row]]]
 """Config → split → rows."""
 # Config → columns.
-FEATURES: Mapping[str, Mapping[str, Any]] = dict.fromkeys(CONFIGS, features_of(Row))
+FEATURES: ConfigColumns = dict.fromkeys(CONFIGS, features_of(Row))
 
 
 @dataclass(frozen=True, slots=True)
