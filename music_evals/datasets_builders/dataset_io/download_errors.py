@@ -22,6 +22,7 @@ _ADVICE = {
     409: _CHANGED,
     412: _CHANGED,
 }
+_REFUSALS = dict.fromkeys((404, 410), "it is gone, or the address is wrong")
 
 
 @contextmanager
@@ -77,8 +78,7 @@ def _explain(error: BaseException, disk_advice: str) -> str:
             return f"the Hub refused ({reason}); {_ADVICE.get(status, 'try again later')}"
         case httpx.HTTPStatusError():
             status = error.response.status_code
-            is_gone = status in (404, 410)
-            reason = "it is gone, or the address is wrong" if is_gone else "the server refused"
+            reason = _REFUSALS.get(status, "the server refused")
             return f"{reason} (status {status})"
         case HTTPError() | httpx.HTTPError():
             return connection_problem(error)
@@ -86,8 +86,7 @@ def _explain(error: BaseException, disk_advice: str) -> str:
             return disk_problem(error) + disk_advice
         case UnicodeEncodeError():
             return f"the token of the Hub has a character that no token has; {_LOG_IN}"
-        case _:
-            return str(error)
+    return str(error)
 
 
 def disk_problem(error: OSError) -> str:

@@ -48,11 +48,14 @@ _TAGS = {
     "system_tag": "system",
 }
 
+
+def _name_of_score(score: AnyRow) -> str:
+    return name_of(score["title"] or "", score["composer"] or "")
+
+
 _KEYS: Mapping[str, Callable[[AnyRow], str]] = {
     "their ids": lambda score: score["score_id"],
-    "their titles and composers": lambda score: name_of(
-        score["title"] or "", score["composer"] or ""
-    ),
+    "their titles and composers": _name_of_score,
     "their music": lambda score: music_of(score["abc"] or ""),
 }
 
