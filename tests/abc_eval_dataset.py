@@ -5,8 +5,8 @@ authors' with own tunes.
 import csv
 import re
 
+from music_evals.datasets_builders.abc_eval.dataset import FEATURES, AbcRow
 from music_evals.datasets_builders.abc_eval.published import FILES
-from music_evals.datasets_builders.abc_eval.rows import FEATURES, AbcRow
 from music_evals.datasets_builders.dataset_io import make_provenance, write_dataset
 from music_evals.datasets_builders.lilybench.rows import PROTOCOLS, TASKS
 from music_evals.notation.abc.from_lilypond import lilypond_to_abc

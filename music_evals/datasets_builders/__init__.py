@@ -6,6 +6,7 @@ that is the module of its tasks (see `questions.question_set`). The module of a 
 overwrite)``, that is ``music-evals build NAME``.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from types import ModuleType
@@ -13,6 +14,9 @@ from typing import Any
 
 from music_evals.notation.grouping import group_by as group_by
 from music_evals.notation.toml_files import read_toml
+
+AnyRow = Mapping[str, Any]
+"""A row of any dataset: column → value."""
 
 
 def builder(dataset: str) -> ModuleType:

@@ -9,10 +9,14 @@ path tells them apart.
 import json
 from dataclasses import replace
 from functools import partial
-from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
-from music_evals.datasets_builders.dataset_io import Conversion, DatasetSpec, Provenance
+from music_evals.datasets_builders.dataset_io import (
+    Conversion,
+    DatasetSpec,
+    Provenance,
+    text_sha256,
+)
 from music_evals.datasets_builders.questions.question_set import (
     MediaQuestion,
     Part,
@@ -36,7 +40,7 @@ def read_record(record: Record, modality: str, source: Path) -> MediaQuestion | 
     options = json.loads(record["index2ans"])
     letters = sorted(options)
     path = record["path_to_question_context_file"]
-    key = sha256(f"{record['question']}\n{record['piece_id']}".encode()).hexdigest()[:8]
+    key = text_sha256(f"{record['question']}\n{record['piece_id']}")[:8]
     is_none_right = record["is_nota_correct"].strip() == "1"
     return MediaQuestion(
         f"{record['subcategory']}-{key}",

@@ -51,9 +51,8 @@ KNOWLEDGE = ("intervals", "key_signatures", "metre", "enharmonics")
 
 def build(out: Path, *, seed: int = SEED, overwrite: bool = False) -> Provenance:
     """Write questions that are composed from a seed as a dataset folder."""
-    rows = compose_rows(seed)
     return write_question_rows(
-        NAME, VERSION, rows, out, source=GENERATED, seed=seed, overwrite=overwrite
+        NAME, VERSION, compose_rows(seed), out, source=GENERATED, seed=seed, overwrite=overwrite
     )
 
 
@@ -96,11 +95,12 @@ def compose_rows(seed: int) -> Rows:
     compose.refuse_guessable_theory()
     configs = {}
     for config, count in COMPOSED.items():
-        questions = compose.theory_questions(seed, compose.MUSICTHEORYBENCH, kinds_of(config))
         # The lowest bit of the checksum says which of two benchmarks asks the question.
         own = (
             question
-            for question in questions
+            for question in compose.theory_questions(
+                seed, compose.MUSICTHEORYBENCH, kinds_of(config)
+            )
             if crc32(question.name.encode()) // 2 % SLICES == seed % SLICES
         )
         chosen = list(islice(own, count + EXAMPLES))
@@ -127,8 +127,9 @@ def _published(folder: Path) -> Rows:
                     for config in COMPOSED if split == "dev" else (subject,):
                         rows[config][split].append(row)
             except KeyError as error:
-                problem = f"{path} has no {error}, which a copy of m-a-p/MusicTheoryBench has"
-                raise DatasetError(problem) from error
+                raise DatasetError(
+                    f"{path} has no {error}, which a copy of m-a-p/MusicTheoryBench has"
+                ) from error
             except (OSError, TypeError, ValueError) as error:
                 raise DatasetError(f"{path} cannot be read: {error}") from error
     return rows

@@ -22,19 +22,28 @@ OnPiece = Callable[[str, int], None]
 
 def progress_bar(console: Console) -> Progress:
     """Return a bar that disappears when the work is done."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    return Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )
 
 
 def download_bar(console: Console) -> Progress:
     """Return a bar of bytes that disappears when they are there."""
-    columns = (
+    return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
     )
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 @contextmanager

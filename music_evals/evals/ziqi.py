@@ -24,8 +24,11 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig
 
 from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import GENERATED, describe_dataset, load_split
-from music_evals.datasets_builders.questions.question_rows import LETTERS
-from music_evals.datasets_builders.questions.rotation import names_letters, rotations
+from music_evals.datasets_builders.questions.question_rows import (
+    LETTERS,
+    names_letters,
+    rotations,
+)
 from music_evals.datasets_builders.ziqi.dataset import BENCHMARK, EXAMPLES
 from music_evals.datasets_builders.ziqi.rows import ConfigName, Row
 from music_evals.evals.shared.declared_tasks import commonest, declared_task, question_metadata

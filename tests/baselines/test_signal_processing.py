@@ -19,14 +19,14 @@ import soundfile
 from scipy.optimize import nnls
 
 from music_evals.benchmarks import load
-from music_evals.datasets_builders.questions.nsynth_records import compose_labels
-from music_evals.datasets_builders.questions.rendered_clips import (
+from music_evals.datasets_builders.questions.listening import (
     LOWEST,
     beat_questions,
     chords_of,
     key_questions,
     tempo_questions,
 )
+from music_evals.datasets_builders.questions.nsynth_records import compose_labels
 from music_evals.datasets_builders.questions.rendered_pitches import pitch_questions
 from music_evals.scorers.answer_kinds import judge_typed, kind_of
 from music_evals.scorers.readers.verdicts import judge_option, plain_text

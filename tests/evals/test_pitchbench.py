@@ -16,7 +16,7 @@ import soundfile
 
 from music_evals.benchmarks import load, published
 from music_evals.datasets_builders.dataset_io import load_split
-from music_evals.datasets_builders.questions.rendered_clips import (
+from music_evals.datasets_builders.questions.listening import (
     beat_questions,
     instrument_questions,
     key_questions,

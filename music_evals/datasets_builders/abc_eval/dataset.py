@@ -17,25 +17,25 @@ strict questions on the whole tunes of these files. There are none on emotion, g
 nothing can confirm these labels.
 """
 
-import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from music_evals.datasets_builders.abc_eval import published
-from music_evals.datasets_builders.abc_eval.rows import FEATURES, AbcRow
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
+    ConfigColumns,
     Conversion,
     DatasetError,
     DatasetSpec,
     Provenance,
     load_split,
     make_provenance,
+    text_sha256,
     write_dataset,
 )
 from music_evals.datasets_builders.dataset_io.provenance import source_facts
@@ -43,12 +43,15 @@ from music_evals.datasets_builders.lilybench.dataset import BENCHMARK as LILYBEN
 from music_evals.datasets_builders.lilybench.dataset import level_rows, made_by
 from music_evals.datasets_builders.lilybench.default_pieces import Source, make_pieces
 from music_evals.datasets_builders.lilybench.rows import (
+    CLEAN,
+    CORRUPTIONS,
     DEFAULT_SEED,
     PROTOCOLS,
     TASKS,
     Protocol,
     TaskName,
     TaskRow,
+    task_features,
 )
 from music_evals.datasets_builders.lilybench.strict import tasks as strict
 from music_evals.datasets_builders.lilybench.strict.survey import Usable, survey
@@ -73,14 +76,34 @@ _Notes = Counter[tuple[Any, ...]]
 Splits = dict[TaskName, dict[Protocol, list[TaskRow]]]
 
 
+class AbcRow(TaskRow):
+    """A question on a score in ABC, see `TaskRow`; published questions of order have up to six
+    options.
+
+    `licence` is that of the piece, or ``not stated``; `instruction` the authors' wording of the
+    question, empty except for published rows.
+    """
+
+    licence: str
+    instruction: str
+
+
+FEATURES: ConfigColumns = {
+    **{task: task_features(task, AbcRow) for task in TASKS},
+    "bar_sequencing": task_features("bar_sequencing", AbcRow, n_options=[4, 5, 6]),
+    # An error as published has no kind.
+    "error_detection": task_features("error_detection", AbcRow, kinds=(*CORRUPTIONS, CLEAN, "")),
+}
+"""Task → declared columns."""
+
+
 def write_generated(out: Path, on_piece: OnPiece) -> None:
     """Write LilyBench's default dataset, which is built first if need be, with its scores in
     ABC.
     """
     load = partial(load_split, GENERATED, benchmark=LILYBENCH)
-    corpus = load("corpus", "full").to_list()
-    texts = {row["id"]: row["score"] for row in corpus if row["usable"]}
-    clips = {row["piece"]: row["score"] for row in load("emotion_recognition", "strict").to_list()}
+    texts = {row["id"]: row["score"] for row in load("corpus", "full") if row["usable"]}
+    clips = {row["piece"]: row["score"] for row in load("emotion_recognition", "strict")}
     scores = {**_confirmed(texts), **_confirmed_clips(clips)}
     rows: Splits = {}
     for task in TASKS:
@@ -90,8 +113,7 @@ def write_generated(out: Path, on_piece: OnPiece) -> None:
     lacking = len(texts) + len(clips) - len(scores)
     made_with = {**made_by(), "lilybench": LILYBENCH.version}
     anomalies = {"left out: music21 reads other notes in the ABC": lacking} if lacking else {}
-    licence = source_facts(NAME, GENERATED).licence_label
-    _write(out, rows, GENERATED, lambda _: licence, {}, made_with=made_with, anomalies=anomalies)
+    _write(out, rows, GENERATED, made_with=made_with, anomalies=anomalies)
 
 
 def write_level(level: int, out: Path, on_piece: OnPiece) -> None:
@@ -99,8 +121,7 @@ def write_level(level: int, out: Path, on_piece: OnPiece) -> None:
     rows: Splits = {}
     for task, task_rows in level_rows(level, on_piece).items():
         rows[task] = {"strict": [to_abc(task, row) for row in task_rows]}
-    licence = source_facts(NAME, GENERATED).licence_label
-    _write(out, rows, GENERATED, lambda _: licence, {})
+    _write(out, rows, GENERATED)
 
 
 def _confirmed_clips(clips: Mapping[str, str]) -> dict[str, str]:
@@ -158,15 +179,13 @@ def write_published(conversion: Conversion) -> Provenance:
         **{f"rows under {name}": count for name, count in licences.items()},
         **{f"tunes not used by strict tasks: {reason}": count for reason, count in unused.items()},
     }
-    digest = hashlib.sha256(repr(sorted(tables.items())).encode())
     return _write(
         conversion.out,
         rows,
         "abc_eval",
-        published.licence_of,
         instructions,
         source_revision=conversion.revision,
-        source_sha256=digest.hexdigest(),
+        source_sha256=text_sha256(repr(sorted(tables.items()))),
         missing={task: (name,) for task, name in missing.items()},
         made_with=made_by(),
         anomalies=anomalies,
@@ -261,13 +280,17 @@ def _write(
     out: Path,
     rows: Splits,
     source: str,
-    licence_of: Callable[[str], str],
-    instructions: Mapping[str, str],
+    instructions: Mapping[str, str] | None = None,
     **facts: Any,
 ) -> Provenance:
+    """Write rows; published ones have `instructions`, by id, and the licences of their tunes."""
+    generated_licence = source_facts(NAME, GENERATED).licence_label
+
     def complete(row: TaskRow) -> AbcRow:
-        instruction = instructions.get(row["id"], "")
-        return AbcRow(**row, licence=licence_of(row["piece"]), instruction=instruction)
+        if instructions is None:
+            return AbcRow(**row, licence=generated_licence, instruction="")
+        licence = published.licence_of(row["piece"])
+        return AbcRow(**row, licence=licence, instruction=instructions.get(row["id"], ""))
 
     licensed = {
         task: {name: list(map(complete, splits.get(name, ()))) for name in PROTOCOLS}

@@ -110,17 +110,18 @@ def paper_rows(task: TaskName, table: Table) -> list[TaskRow]:
             answer = answer if task == "bar_sequencing" else entry["target_index"]
         kinds = [kind for name, kind in _FIELDS.items() if name in entry["task_description"]]
         asks_for_field = kinds and task in ("metadata_qa", "metadata_prediction")
-        row = task_row(
-            task,
-            "paper",
-            _piece(task, entry["title"]),
-            answer,
-            score=entry["score"],
-            kind=kinds[0] if asks_for_field else "",
-            options=options,
-            measure=number,
+        rows.append(
+            task_row(
+                task,
+                "paper",
+                _piece(task, entry["title"]),
+                answer,
+                score=entry["score"],
+                kind=kinds[0] if asks_for_field else "",
+                options=options,
+                measure=number,
+            )
         )
-        rows.append(row)
     return rows
 
 

@@ -37,9 +37,11 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     make_provenance,
     read_provenance,
     refusals,
+    text_sha256,
 )
 from music_evals.datasets_builders.dataset_io.remotes import PUBLISHED
 from music_evals.datasets_builders.dataset_io.rows import (
+    ConfigColumns,
     FileCell,
     FourOptions,
     Letter,
@@ -51,6 +53,7 @@ from music_evals.datasets_builders.dataset_io.writing import Rows, write_dataset
 __all__ = [
     "GENERATED",
     "PUBLISHED",
+    "ConfigColumns",
     "Conversion",
     "DatasetError",
     "DatasetSpec",
@@ -79,5 +82,6 @@ __all__ = [
     "read_provenance",
     "refusals",
     "replace_folder",
+    "text_sha256",
     "write_dataset",
 ]

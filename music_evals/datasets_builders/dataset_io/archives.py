@@ -104,8 +104,8 @@ def _zip_members(archive: Path) -> Iterator[_Member]:
     with zipfile.ZipFile(archive) as opened:
         for info in opened.infolist():
             if not info.is_dir():
-                kind = stat.S_IFMT(info.external_attr >> 16)  # 0 if not made on Unix
-                is_file = kind in (0, stat.S_IFREG)
+                # 0 if the archive was not made on Unix.
+                is_file = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
                 yield info.filename, partial(opened.open, info) if is_file else None
 
 

@@ -35,10 +35,8 @@ def make_card(provenance: Provenance) -> str:
     """Fill in the card of a dataset from the card in its benchmark's folder."""
     from huggingface_hub import DatasetCard
 
-    facts, source = (
-        dataset_facts(provenance.benchmark),
-        source_facts(provenance.benchmark, provenance.source),
-    )
+    facts = dataset_facts(provenance.benchmark)
+    source = source_facts(provenance.benchmark, provenance.source)
     benchmark = load(facts.benchmark)
     card = DatasetCard(facts.card())
     total = sum(sum(splits.values()) for splits in provenance.counts.values())
@@ -75,9 +73,7 @@ def make_card(provenance: Provenance) -> str:
     return str(card)
 
 
-def publish_card(
-    text: str, repo: str, terms: Source, benchmark: str, tasks: Sequence[str] = ()
-) -> str:
+def publish_card(text: str, repo: str, terms: Source, benchmark: str, tasks: Sequence[str]) -> str:
     """Adapt a folder's card to a repository: put its name into the examples, and add how to run the
     tasks.
 
@@ -92,8 +88,8 @@ def publish_card(
     )
     sections = [card.text.replace(_FOLDER, repo).rstrip()]
     if tasks:
-        prompts = _config(PROMPTED, {task: f"{PROMPTED}/{task}-*.parquet" for task in tasks})
-        card.data["configs"] = [*card.data["configs"], prompts]
+        paths = {task: f"{PROMPTED}/{task}-*.parquet" for task in tasks}
+        card.data["configs"] = [*card.data["configs"], _config(PROMPTED, paths)]
         names = {"config": PROMPTED, "file": EVAL_FILE, "benchmark": benchmark, "repo": repo}
         section = Template(files(__package__).joinpath("run_section.md").read_text("utf-8"))
         sections.append(section.substitute(names, tasks=", ".join(tasks), first=tasks[0]).rstrip())

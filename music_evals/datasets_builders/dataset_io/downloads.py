@@ -20,12 +20,14 @@ from rich.console import Console
 from music_evals.benchmarks import Remote
 from music_evals.datasets_builders.dataset_io.download_errors import (
     connection_problem,
-    plain_http_errors,
+    plain_errors,
 )
+from music_evals.datasets_builders.dataset_io.folders import files_in
 from music_evals.datasets_builders.dataset_io.provenance import (
     DatasetError,
     file_sha256,
     list_names,
+    text_sha256,
 )
 from music_evals.datasets_builders.progress import download_bar
 from music_evals.notation.cache import write_atomically
@@ -41,7 +43,7 @@ _SMALL = 1_000_000  # bytes of a file that is checked at every use
 
 def download_repository(
     repo: str,
-    revision: str | None = None,
+    revision: str | None,
     files: Sequence[str] | None = None,
     *,
     check_all: bool = False,
@@ -64,13 +66,10 @@ def download_repository(
     """
     import huggingface_hub
 
-    from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
-
-    api = huggingface_hub.HfApi()
     with plain_errors(f"hf://datasets/{repo}" + (f"@{revision}" if revision else "")):
         if revision and _SHORT_COMMIT.fullmatch(revision):  # the Hub serves files by full id only
-            commits = api.list_repo_commits(repo, repo_type="dataset")
-            ids = [commit.commit_id for commit in commits]
+            commits = huggingface_hub.HfApi().list_repo_commits(repo, repo_type="dataset")
+            ids = (commit.commit_id for commit in commits)
             matches = [name for name in ids if name.startswith(revision)]
             revision = matches[0] if len(matches) == 1 else revision
         patterns = None if files is None else list(files)
@@ -83,15 +82,14 @@ def download_repository(
 
 def _refuse_damaged(folder: Path, check_all: bool) -> None:
     """Remove damaged files from the Hub's cache, and raise DatasetError if there are any."""
-    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    checked = [path for path in files if check_all or path.stat().st_size < _SMALL]
-    damaged = [path for path in checked if not _is_intact(path)]
-    for path in damaged:
-        remove_cached(path)
+    files = files_in(folder)
+    checked = [name for name, path in files.items() if check_all or path.stat().st_size < _SMALL]
+    damaged = [name for name in checked if not _is_intact(files[name])]
+    for name in damaged:
+        remove_cached(files[name])
     if damaged:
-        names = [path.relative_to(folder).as_posix() for path in damaged]
         raise DatasetError(
-            f"{list_names(names)} in the Hub's cache on this machine was damaged and has been "
+            f"{list_names(damaged)} in the Hub's cache on this machine was damaged and has been "
             "removed; run the command again to download it"
         )
 
@@ -139,7 +137,7 @@ def cached_name(remote: Remote) -> str:
         return f"mirdata-{remote.mirdata}-{remote.commit}/.complete"
     if remote.doi:
         return f"{remote.doi.replace('/', '-')}.json"
-    digest = hashlib.sha256(remote.address.encode()).hexdigest()[:12]
+    digest = text_sha256(remote.address)[:12]
     return f"{digest}-{remote.address.rpartition('/')[2]}"
 
 
@@ -188,11 +186,18 @@ def _retrieve(address: str, folder: Path, name: str, checksum: str | None) -> Pa
 
     pooch.get_logger().setLevel(logging.WARNING)
     folder.mkdir(parents=True, exist_ok=True)
-    with plain_http_errors(address), FileLock(folder / f"{name}.lock"):
+    advice = "; free some space, or name another folder in MUSIC_EVALS_CACHE"
+    with plain_errors(address, advice), FileLock(folder / f"{name}.lock"):
         try:
             path = pooch.retrieve(address, checksum, fname=name, path=folder, downloader=resume)
         except ValueError as error:  # pooch removes the bytes that it fetched
-            raise DatasetError(f"{address}: {_checksum_problem(str(error))}") from error
+            problem = str(error)
+            if sums := re.search(r"expected (\S+) but got (\w+)", problem):
+                problem = (
+                    f"its checksum is {sums[2]}, and {sums[1]} was expected; the file was removed, "
+                    "and the next try fetches it again"
+                )
+            raise DatasetError(f"{address}: {problem}") from error
     return Path(path)
 
 
@@ -200,7 +205,7 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
     """Fetch a file; what an earlier call left in ``TARGET's folder/ADDRESS.part`` is not fetched
     again.
     """
-    digest = hashlib.sha256(address.encode()).hexdigest()[:12]
+    digest = text_sha256(address)[:12]
     partial = Path(target).with_name(f"{digest}.part")
     start = partial.stat().st_size if partial.exists() else 0
     headers = {"Accept-Encoding": "identity"}  # a range is one of the bytes that are sent
@@ -222,22 +227,12 @@ def resume(address: str, target: str | Path, _pooch: object = None) -> None:
             partial.open("ab" if goes_on else "wb") as file,
             download_bar(Console(stderr=True)) as bar,
         ):
-            name = address.rpartition("/")[2]
             task = bar.add_task(
-                name, completed=offset, total=offset + int(length) if length else None
+                address.rpartition("/")[2],
+                completed=offset,
+                total=offset + int(length) if length else None,
             )
             for chunk in response.iter_raw():  # as it comes, so that a stop loses nothing
                 file.write(chunk)
                 bar.advance(task, len(chunk))
     partial.replace(target)
-
-
-def _checksum_problem(text: str) -> str:
-    """Say which checksums differ, given pooch's message."""
-    sums = re.search(r"expected (\S+) but got (\w+)", text)
-    if sums is None:
-        return text
-    return (
-        f"its checksum is {sums[2]}, and {sums[1]} was expected; the file was removed, and the next"
-        " try fetches it again"
-    )

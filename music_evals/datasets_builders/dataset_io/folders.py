@@ -43,6 +43,12 @@ class FolderKind(NamedTuple):
 DATASET = FolderKind("a dataset", PROVENANCE_FILE, FORMAT)
 
 
+def files_in(folder: Path) -> dict[str, Path]:
+    """Return the files of a folder and of the folders in it, by their paths within it."""
+    paths = sorted(folder.rglob("*"))
+    return {path.relative_to(folder).as_posix(): path for path in paths if path.is_file()}
+
+
 def check_target(path: Path, kind: FolderKind = DATASET, *, overwrite: bool = False) -> None:
     """Raise DatasetError unless `replace_folder` may write a folder: call it before work that takes
     long.

@@ -6,19 +6,21 @@ somebody has pushed meanwhile, the Hub refuses. Files of an interrupted upload s
 the next upload does not repeat them.
 """
 
-from collections.abc import Collection, Mapping
+import json
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import huggingface_hub
-from huggingface_hub import CommitInfo, CommitOperationAdd, CommitOperationDelete
+import pyarrow.parquet as pq
+from huggingface_hub import CommitInfo, CommitOperationAdd, CommitOperationDelete, get_token
 from huggingface_hub.errors import RepositoryNotFoundError
 from huggingface_hub.hf_api import RepoFile
 from huggingface_hub.utils.sha import git_hash
 
 from music_evals.datasets_builders.dataset_io.card import publish_card
-from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
+from music_evals.datasets_builders.dataset_io.download_errors import plain_errors
 from music_evals.datasets_builders.dataset_io.licences import check_publishable
 from music_evals.datasets_builders.dataset_io.loading import Origin
 from music_evals.datasets_builders.dataset_io.provenance import (
@@ -31,7 +33,7 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     file_sha256,
     list_names,
 )
-from music_evals.datasets_builders.dataset_io.secret_check import check_secrets
+from music_evals.notation.secrets import kind_of_secret
 
 MAIN = "main"
 GIT_FILE = ".gitattributes"  # the Hub's own
@@ -58,10 +60,10 @@ class Repository:
         if path not in self.files:
             return None
         with plain_errors(self.name):
-            api = huggingface_hub.HfApi()
-            return Path(
-                api.hf_hub_download(self.name, path, repo_type="dataset", revision=self.head)
-            ).read_bytes()
+            file = huggingface_hub.HfApi().hf_hub_download(
+                self.name, path, repo_type="dataset", revision=self.head
+            )
+            return Path(file).read_bytes()
 
 
 class Change(NamedTuple):
@@ -80,7 +82,7 @@ class Plan(NamedTuple):
     operations: list[CommitOperationAdd | CommitOperationDelete]
 
 
-def look_up(name: str, branch: str = MAIN) -> Repository:
+def look_up(name: str, branch: str) -> Repository:
     """Read the state of a repository ``ORG/NAME``, which need not exist; DatasetError if the Hub
     cannot be asked.
     """
@@ -103,13 +105,13 @@ def look_up(name: str, branch: str = MAIN) -> Repository:
 
 
 def plan_files(
-    repository: Repository, contents: Mapping[str, Path | bytes], obsolete: Collection[str] = ()
+    repository: Repository, contents: Mapping[str, Path | bytes], obsolete: Collection[str]
 ) -> Plan:
     """Plan a commit that writes files by their paths in the repository, and deletes obsolete files.
 
     DatasetError if a file holds a secret.
     """
-    check_secrets(contents)
+    _refuse_secrets(contents)
     plan = Plan(repository, [], [])
     for path, content in contents.items():
         addition, present = CommitOperationAdd(path, content), repository.files.get(path)
@@ -128,6 +130,41 @@ def plan_files(
             plan.operations.append(CommitOperationDelete(path))
     plan.changes.sort()
     return plan
+
+
+def _refuse_secrets(files: Mapping[str, Path | bytes]) -> None:
+    """Raise DatasetError if a file to publish holds a secret; the message names the file and the
+    kind of secret.
+    """
+    own = get_token()
+    for path, file in files.items():
+        for place, text in _texts(path, file):
+            kind = kind_of_secret(text)
+            if own and own in text:
+                kind = "the token of this machine for the Hub"
+            if kind:
+                raise DatasetError(
+                    f"{place} holds {kind}; take it out, make it invalid and build again"
+                )
+
+
+def _texts(path: str, file: Path | bytes) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a file with their places: all of it, or the metadata and the rows of a
+    table.
+    """
+    if isinstance(file, bytes) or not path.endswith(".parquet"):
+        yield (
+            path,
+            (file if isinstance(file, bytes) else file.read_bytes()).decode(errors="replace"),
+        )
+        return
+    with pq.ParquetFile(file) as table:
+        yield f"the metadata of {path}", str(table.metadata.metadata)
+        for batch in table.iter_batches(64):
+            for row in batch.to_pylist():
+                # The search is in text, without sound and pictures.
+                text = json.dumps(row, ensure_ascii=False, default=lambda _: "")
+                yield f"{path}, row {next(iter(row.values()))!s:.100},", text
 
 
 def _is_same(addition: CommitOperationAdd, present: RepoFile) -> bool:
@@ -173,23 +210,22 @@ def _published_files(repository: Repository, provenance: Provenance) -> Collecti
     """
     if not repository.other_files:
         return ()
+    wanted = _content(provenance)
     try:
         earlier = Provenance.from_json(repository.read(PROVENANCE_FILE) or b"")
-        if _content(earlier) == _content(provenance):
+        content = _content(earlier)
+        if content == wanted:
             return earlier.files
-        content = f"a {_content(earlier)}"
     except DatasetError:
         content = list_names(repository.other_files)
-    wanted = _content(provenance)
     raise DatasetError(
-        f"{repository.name} holds {content}, not a {wanted}; name a new or an empty repository"
+        f"{repository.name} holds {content}, not {wanted}; name a new or an empty repository"
     )
 
 
 def _content(provenance: Provenance) -> str:
-    return (
-        f"{'training set' if provenance.decontamination else 'dataset'} of {provenance.benchmark}"
-    )
+    kind = "training set" if provenance.decontamination else "dataset"
+    return f"a {kind} of {provenance.benchmark}"
 
 
 def commit(plan: Plan, message: str, *, private: bool = False) -> CommitInfo:

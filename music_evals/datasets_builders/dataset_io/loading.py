@@ -1,8 +1,7 @@
 """Loading datasets: generated on this machine, as published, from a folder, or from the Hub."""
 
-import hashlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,10 +9,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from music_evals.benchmarks import Source
+from music_evals.benchmarks import Source, dataset_facts
 from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
 from music_evals.datasets_builders.dataset_io.download_errors import disk_problem
 from music_evals.datasets_builders.dataset_io.downloads import download_repository, remove_cached
+from music_evals.datasets_builders.dataset_io.folders import files_in
 from music_evals.datasets_builders.dataset_io.provenance import (
     CARD_FILE,
     GENERATED,
@@ -25,14 +25,14 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     file_sha256,
     list_names,
     read_provenance,
+    text_sha256,
 )
 from music_evals.datasets_builders.dataset_io.remotes import (
     PUBLISHED,
     PublishedFiles,
     published_files,
-    remotes_key,
 )
-from music_evals.datasets_builders.dataset_io.rows import RowCheck, as_files
+from music_evals.datasets_builders.dataset_io.rows import ConfigColumns, RowCheck, as_files
 from music_evals.datasets_builders.progress import OnPiece, announced
 from music_evals.notation.cache import cache_folder
 
@@ -59,7 +59,7 @@ class DatasetSpec:
     # anew
     version: str
     seed: int | None  # seed of the default generated dataset; None if there is no such dataset
-    features: Mapping[str, Mapping[str, Any]]  # config → declared columns
+    features: ConfigColumns
     # Builds the default generated dataset in a folder, replaces what is there, and reports
     # progress. None if all data is published.
     generate: Callable[[Path, OnPiece], object] | None = None
@@ -79,6 +79,11 @@ class DatasetSpec:
         if self.level == 1 or self.generate_level is None:
             return self.generate
         return partial(self.generate_level, self.level)
+
+    @property
+    def published_source(self) -> Source:
+        """Where published files are."""
+        return self.source or dataset_facts(self.name).published[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +129,8 @@ class Origin:
     def of_task(self, task: str) -> "Origin":
         """Return the same data for one task: only files that this task lacks count as missing."""
         missing = self.provenance.missing_for(task)
-        provenance = replace(self.provenance, missing={task: missing} if missing else {})
-        return replace(self, provenance=provenance)
+        own = {task: missing} if missing else {}
+        return replace(self, provenance=replace(self.provenance, missing=own))
 
     def metadata(self) -> dict[str, Any]:
         """Return what a task should record of its data, and by which version of this project: plain
@@ -185,9 +190,9 @@ def load_split(
     if split not in splits:
         missing = provenance.missing_for(config)
         lacks = f" (built from a copy that lacks {list_names(missing)})" if missing else ""
-        accepted = ", ".join(splits) or "none"
         raise DatasetError(
-            f"config '{config}' of {dataset} has no split '{split}'; it has: {accepted}{lacks}"
+            f"config '{config}' of {dataset} has no split '{split}'; it has: "
+            f"{', '.join(splits) or 'none'}{lacks}"
         )
     path = data_file(config, split)
     file, where = origin.folder / path, f"{path} of {dataset}"
@@ -216,7 +221,7 @@ def load_split(
     for batch in table.to_batches(_ROWS_PER_CHECK):
         check(batch.to_pylist())
     # With a fingerprint, as `datasets` would otherwise pickle the whole table to hash it.
-    return Dataset(table, fingerprint=hashlib.sha256(digest.encode()).hexdigest()[:16])
+    return Dataset(table, fingerprint=text_sha256(digest)[:16])
 
 
 def _read(file: Path, schema: "pa.Schema", where: str, built: str) -> "pa.Table":
@@ -319,19 +324,13 @@ def _generated_folder(benchmark: DatasetSpec) -> Path:
     """Return the cached default dataset; it is built first if it is absent, of another version, or
     damaged.
     """
-    generate = benchmark.generator
-    if generate is None:
+    if benchmark.generator is None:
         raise DatasetError(f"{benchmark.name} has no generated dataset; dataset= accepts {_PLACES}")
     label = f"the default dataset of {benchmark.name}"
     key = f"seed{benchmark.seed}"
     if benchmark.level > 1:
         label, key = f"{label}, level {benchmark.level}", f"{key}-level{benchmark.level}"
-
-    def make(folder: Path) -> None:
-        with announced(label) as on_piece:
-            generate(folder, on_piece)
-
-    return _cached_folder(benchmark, key, label, make)
+    return _cached_folder(benchmark, key, label, nullcontext())
 
 
 def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
@@ -339,9 +338,9 @@ def _published_folder(benchmark: DatasetSpec) -> tuple[Path, str]:
     revision.
     """
     label = f"the published dataset of {benchmark.name}"
-    files = published_files(benchmark.name, benchmark.source)
-    key = remotes_key(benchmark.name, benchmark.source)
-    folder = _converted(benchmark, f"{PUBLISHED}-{key}", label, files)
+    source = benchmark.published_source
+    key = f"{PUBLISHED}-{text_sha256(repr(source.remotes))[:16]}"
+    folder = _cached_folder(benchmark, key, label, published_files(benchmark.name, source))
     revisions = read_provenance(folder).source_revision or ""
     return folder, revisions.partition(",")[0].rpartition("@")[2]
 
@@ -354,22 +353,11 @@ def _converted_folder(
     """
     files = _published_files(dataset, source, revision)
     listing = [str(files.folder.resolve())]
-    for path in sorted(files.folder.rglob("*")):
-        if path.is_file():
-            name, status = path.relative_to(files.folder).as_posix(), path.stat()
-            listing.append(f"{name} {status.st_size} {status.st_mtime_ns}")
-    key = revision or hashlib.sha256("\n".join(listing).encode()).hexdigest()
-    return _converted(benchmark, key[:16], f"a dataset of {dataset}", nullcontext(files))
-
-
-def _converted(
-    benchmark: DatasetSpec, key: str, label: str, published: AbstractContextManager[PublishedFiles]
-) -> Path:
-    def make(folder: Path) -> None:
-        with published as files, announced(label) as on_piece:
-            _convert(benchmark, files, folder, True, on_piece)
-
-    return _cached_folder(benchmark, key, label, make)
+    for name, path in files_in(files.folder).items():
+        status = path.stat()
+        listing.append(f"{name} {status.st_size} {status.st_mtime_ns}")
+    key = revision or text_sha256("\n".join(listing))
+    return _cached_folder(benchmark, key[:16], f"a dataset of {dataset}", nullcontext(files))
 
 
 def build_dataset(
@@ -397,23 +385,31 @@ def build_dataset(
             raise DatasetError(
                 f"{benchmark.name} has no generated data; give its published data as the source"
             )
-        benchmark.generator(out, on_piece)
-        return read_provenance(out)
-    if source == PUBLISHED:
-        with published_files(benchmark.name, benchmark.source) as files:
-            return _convert(benchmark, files, out, True, on_piece)
-    files = _published_files(source, *_locate(source, ()))
-    return _convert(benchmark, files, out, allow_partial, on_piece)
+        _write(benchmark, None, out, on_piece)
+    elif source == PUBLISHED:
+        with published_files(benchmark.name, benchmark.published_source) as files:
+            _write(benchmark, files, out, on_piece)
+    else:
+        files = _published_files(source, *_locate(source, ()))
+        _write(benchmark, files, out, on_piece, allow_partial)
+    return read_provenance(out)
 
 
-def _convert(
-    benchmark: DatasetSpec, files: PublishedFiles, out: Path, allow_partial: bool, on_piece: OnPiece
-) -> Provenance:
-    if benchmark.convert is None:
+def _write(
+    benchmark: DatasetSpec,
+    files: PublishedFiles | None,
+    out: Path,
+    on_piece: OnPiece,
+    allow_partial: bool = True,
+) -> None:
+    """Write published files as a dataset folder, or generate it if there are none."""
+    if files is None:
+        if benchmark.generator:
+            benchmark.generator(out, on_piece)
+    elif benchmark.convert is None:
         raise DatasetError(f"{benchmark.name} is not built from published files")
-    return benchmark.convert(
-        Conversion(files.folder, out, files.revisions, allow_partial, on_piece)
-    )
+    else:
+        benchmark.convert(Conversion(files.folder, out, files.revisions, allow_partial, on_piece))
 
 
 def _published_files(dataset: str, folder: Path, revision: str | None) -> PublishedFiles:
@@ -428,9 +424,14 @@ def _published_files(dataset: str, folder: Path, revision: str | None) -> Publis
 
 
 def _cached_folder(
-    benchmark: DatasetSpec, key: str, label: str, make: Callable[[Path], object]
+    benchmark: DatasetSpec,
+    key: str,
+    label: str,
+    published: AbstractContextManager[PublishedFiles | None],
 ) -> Path:
-    """Return a dataset folder in the cache, made first if it is not there as it should be."""
+    """Return a dataset folder in the cache, made first if it is not there as it should be: of
+    published files, or generated.
+    """
     from filelock import FileLock
 
     folder = cache_folder() / "datasets" / f"{benchmark.name}-{benchmark.version}-{key}"
@@ -440,11 +441,12 @@ def _cached_folder(
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f"{folder.name}.lock")):
             if not _is_current(folder, benchmark):  # another process may have built it meanwhile
-                make(folder)
+                with published as files, announced(label) as on_piece:
+                    _write(benchmark, files, folder, on_piece)
     except OSError as error:
-        advice = "name another folder in MUSIC_EVALS_CACHE"
         raise DatasetError(
-            f"cannot write {label} to {folder}: {disk_problem(error)}; {advice}"
+            f"cannot write {label} to {folder}: {disk_problem(error)}; name another folder in "
+            "MUSIC_EVALS_CACHE"
         ) from error
     return folder
 

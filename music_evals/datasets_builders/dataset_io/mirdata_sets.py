@@ -78,8 +78,7 @@ def _initialize(loader: str, version: str, folder: Path) -> Any:
     root, guard = logging.getLogger(), logging.NullHandler()
     root.addHandler(guard)  # otherwise the import of mirdata sets up logging for the whole process
     try:
-        mirdata = require("mirdata", "mir")
-        return mirdata.initialize(loader, data_home=str(folder), version=version)
+        return require("mirdata", "mir").initialize(loader, data_home=str(folder), version=version)
     except ValueError as error:
         raise DatasetError(f"mirdata: {error}") from error
     finally:

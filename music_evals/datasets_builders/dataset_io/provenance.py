@@ -166,12 +166,11 @@ def refusals(left_out: Mapping[str, str]) -> dict[str, int]:
     >>> refusals({"BachJS/one": "it holds\\n no music"})
     {'left out: BachJS/one: it holds no music': 1}
     """
-    lines = [f"left out: {name}: {' '.join(reason.split())}" for name, reason in left_out.items()]
-    return {_without_controls(line[:_LONGEST_ANOMALY]): 1 for line in lines}
-
-
-def _without_controls(text: str) -> str:
-    return "".join(char if char.isprintable() else "\ufffd" for char in text)
+    anomalies = {}
+    for name, reason in left_out.items():
+        line = f"left out: {name}: {' '.join(reason.split())}"[:_LONGEST_ANOMALY]
+        anomalies["".join(char if char.isprintable() else "\ufffd" for char in line)] = 1
+    return anomalies
 
 
 def source_facts(dataset: str, source: str) -> Source:
@@ -215,6 +214,11 @@ def data_file(config: str, split: str) -> str:
 def as_json(value: object) -> str:
     """Return indented JSON; paths become texts."""
     return json.dumps(value, indent=2, ensure_ascii=False, default=os.fspath) + "\n"
+
+
+def text_sha256(text: str) -> str:
+    """Return the SHA-256 of a text as hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def file_sha256(path: Path) -> str:

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from music_evals.benchmarks import Remote, Source, dataset_facts, format_bytes
+from music_evals.benchmarks import Remote, Source, format_bytes
 from music_evals.datasets_builders.dataset_io.archives import is_archive, unpack
+from music_evals.datasets_builders.dataset_io.download_errors import plain_errors
 from music_evals.datasets_builders.dataset_io.downloads import (
     cached_name,
     download_repository,
@@ -24,7 +25,7 @@ from music_evals.datasets_builders.dataset_io.downloads import (
     fetch_file,
     is_taken,
 )
-from music_evals.datasets_builders.dataset_io.folders import locked_folder
+from music_evals.datasets_builders.dataset_io.folders import files_in, locked_folder
 from music_evals.datasets_builders.dataset_io.mirdata_sets import fetch_mirdata
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError, FetchError
 from music_evals.notation.cache import cache_folder, write_atomically
@@ -50,28 +51,24 @@ class _Wanted(NamedTuple):
     paths: Sequence[str] = ()  # of files of a repository on the Hub
 
 
-def remotes_key(dataset: str, source: Source | None = None) -> str:
-    """Return a checksum of what a dataset's facts say of its remotes."""
-    source = _published_source(dataset, source)
-    return hashlib.sha256(repr(source.remotes).encode()).hexdigest()[:16]
-
-
 @contextmanager
-def published_files(dataset: str, source: Source | None = None) -> Iterator[PublishedFiles]:
+def published_files(dataset: str, source: Source) -> Iterator[PublishedFiles]:
     """Fetch the published files of a dataset into a folder that exists for the time of the block.
 
     Prints to standard error what is fetched: place, revision, bytes and licence.
 
     Args:
         dataset: its name.
-        source: where its files are, if the benchmark's folder does not say that.
+        source: where its files are.
 
     Raises:
         DatasetError: the dataset has no remotes.
         FetchError: the disk has too little room, a file cannot be had, or it is not the file that
             the facts name.
     """
-    source = _published_source(dataset, source)
+    if not source.remotes:
+        reason = source.by_hand or f"nothing says where the published data of {dataset} is"
+        raise DatasetError(f"{reason}; name a folder with a copy of it")
     root = cache_folder() / PUBLISHED
     with locked_folder(root / f".{dataset}.partial") as partial:
         try:
@@ -95,8 +92,8 @@ def _fetch_all(source: Source, root: Path, folder: Path) -> PublishedFiles:
     shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
     for entry in wanted:
         _fetch(entry, root, folder / entry.remote.folder)
-    places = [f"{entry.remote.place}@{entry.revision}" for entry in wanted]
-    return PublishedFiles(folder, ", ".join(places))
+    places = ", ".join(f"{entry.remote.place}@{entry.revision}" for entry in wanted)
+    return PublishedFiles(folder, places)
 
 
 def _fetch(wanted: _Wanted, root: Path, target: Path) -> None:
@@ -137,14 +134,6 @@ def contents_checksum(files: Mapping[str, Path]) -> str:
     return digest.hexdigest()
 
 
-def _published_source(dataset: str, source: Source | None) -> Source:
-    source = source or dataset_facts(dataset).published[1]
-    if not source.remotes:
-        reason = source.by_hand or f"nothing says where the published data of {dataset} is"
-        raise DatasetError(f"{reason}; name a folder with a copy of it")
-    return source
-
-
 def _announce(title: str, wanted: Sequence[_Wanted], root: Path) -> None:
     lines = [f"fetching {title}, once:"]
     for entry in wanted:
@@ -159,9 +148,7 @@ def _announce(title: str, wanted: Sequence[_Wanted], root: Path) -> None:
     lines.append(
         f"  into {root} and the Hub's cache ({format_bytes(shutil.disk_usage(root).free)} free)"
     )
-    console = Console(stderr=True)
-    for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    Console(stderr=True).print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
 
 
 def _size(wanted: _Wanted, root: Path) -> str:
@@ -184,8 +171,6 @@ def _look_up(remote: Remote, root: Path) -> _Wanted:
         return _Wanted(remote, remote.revision or "unknown", remote.bytes)
     import huggingface_hub
     from huggingface_hub.utils.tqdm import tqdm as hub_tqdm
-
-    from music_evals.datasets_builders.dataset_io.hub_errors import plain_errors
 
     class Silent(hub_tqdm):
         def __init__(self, *values: Any, **options: Any) -> None:
@@ -224,8 +209,7 @@ def _cached_files(remote: Remote, download: Callable[..., Any], error: Exception
         folder = Path(download(local_files_only=True))
     except LocalEntryNotFoundError:
         raise error.__cause__ or error from None
-    paths = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-    taken = [path for path in paths if is_taken(remote, path)]
+    taken = [name for name in files_in(folder) if is_taken(remote, name)]
     return _Wanted(remote, folder.name, 0, taken)
 
 

@@ -20,6 +20,7 @@ from typing import (
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # pydantic takes that of `typing` from Python 3.12 on
 
+from music_evals.datasets_builders import AnyRow
 from music_evals.datasets_builders.dataset_io.provenance import (
     DatasetError,
     Printable,
@@ -29,6 +30,8 @@ from music_evals.datasets_builders.dataset_io.provenance import (
 if TYPE_CHECKING:
     from datasets import Features, List, Value
 
+ConfigColumns = Mapping[str, Mapping[str, Any]]
+"""Config → declared columns."""
 _COLUMNS = {str: "string", int: "int64", float: "float64", bool: "bool", bytes: "binary"}
 
 
@@ -112,7 +115,7 @@ class Columns(Mapping[str, Any]):
         hints[next(iter(hints))] = Annotated[Printable, Field(min_length=1, max_length=300)]
         return {name: TypeAdapter(list[kind], config=config) for name, kind in hints.items()}  # type: ignore[valid-type]
 
-    def problem_of(self, row: Mapping[str, Any]) -> str | None:
+    def problem_of(self, row: AnyRow) -> str | None:
         """Return what is wrong with a row, if it has all columns that are compared."""
         if not self.check:
             return None
@@ -180,9 +183,9 @@ class RowCheck:
     def __init__(self, columns: Mapping[str, Any], where: str) -> None:
         self._columns, self._where = columns, where
         self._key = next(iter(columns))
-        self._ids: set[Any] = set()
+        self._ids = set[Any]()
 
-    def __call__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def __call__(self, rows: Sequence[AnyRow]) -> None:
         """Check rows that all have the same columns, or the same few of them; DatasetError names
         the first bad row.
         """
@@ -197,7 +200,7 @@ class RowCheck:
             if problem := self._columns.problem_of(row):
                 raise DatasetError(f"{self._place(row)}: {problem}")
 
-    def _check_values(self, columns: Columns, rows: Sequence[Mapping[str, Any]]) -> None:
+    def _check_values(self, columns: Columns, rows: Sequence[AnyRow]) -> None:
         for name, adapter in columns.adapters.items():
             if name not in rows[0]:
                 continue
@@ -209,6 +212,6 @@ class RowCheck:
                     f"{self._place(rows[number])}, {name}{format_error(error, 1)}"
                 ) from error
 
-    def _place(self, row: Mapping[str, Any]) -> str:
+    def _place(self, row: AnyRow) -> str:
         name = str(row.get(self._key, ""))
         return f"{self._where}, row {name if name.isprintable() else ascii(name):.100}"

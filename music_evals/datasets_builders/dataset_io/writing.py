@@ -6,6 +6,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from music_evals.datasets_builders import AnyRow
 from music_evals.datasets_builders.dataset_io.card import make_card
 from music_evals.datasets_builders.dataset_io.folders import replace_folder
 from music_evals.datasets_builders.dataset_io.provenance import (
@@ -17,7 +18,7 @@ from music_evals.datasets_builders.dataset_io.provenance import (
     data_file,
     file_sha256,
 )
-from music_evals.datasets_builders.dataset_io.rows import RowCheck
+from music_evals.datasets_builders.dataset_io.rows import ConfigColumns, RowCheck
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 _ROWS_PER_GROUP = 1024
 _ROWS_WITH_FILES_PER_GROUP = 32
 
-Rows = Mapping[Any, Mapping[Any, Iterable[Mapping[str, Any]]]]
+Rows = Mapping[Any, Mapping[Any, Iterable[AnyRow]]]
 """Config → split → rows. They are read once and in order, so a generator need not hold all its
 audio.
 """
@@ -36,7 +37,7 @@ def write_dataset(
     out: Path,
     rows: Rows,
     *,
-    features: Mapping[str, Mapping[str, Any]],
+    features: ConfigColumns,
     provenance: Provenance,
     overwrite: bool = False,
     extra_files: Mapping[str, bytes] | None = None,
@@ -92,9 +93,7 @@ def write_dataset(
     return complete
 
 
-def write_rows(
-    path: Path, rows: Iterable[Mapping[str, Any]], features: Any, where: str, mark: str
-) -> int:
+def write_rows(path: Path, rows: Iterable[AnyRow], features: Any, where: str, mark: str) -> int:
     """Write rows as one Parquet file and return their number; without rows write no file.
 
     `where` names the rows in errors; `mark` is the canary for the file's metadata, or empty.
@@ -114,14 +113,15 @@ def write_rows(
         return 0
     check, count = RowCheck(features, where), 0
     path.parent.mkdir(exist_ok=True)
-    options = {
-        "compression": "zstd",
-        "use_content_defined_chunking": True,
-        "write_page_index": True,
-    }
     with path.open("wb") as file:
         sink = _Sink(file)
-        with pq.ParquetWriter(sink, features.arrow_schema, **options) as writer:
+        with pq.ParquetWriter(
+            sink,
+            features.arrow_schema,
+            compression="zstd",
+            use_content_defined_chunking=True,
+            write_page_index=True,
+        ) as writer:
             for group in chain([first], groups):
                 writer.write_table(_to_table(group, features, where, check, count))
                 sink.check()
@@ -160,16 +160,16 @@ class _Sink:
 
 
 def _to_table(
-    group: list[Mapping[str, Any]], features: Any, where: str, check: RowCheck, start: int
+    group: list[AnyRow], features: Any, where: str, check: RowCheck, start: int
 ) -> "pa.Table":
     """Check rows and convert them to Arrow; `start` is the number of rows before them."""
     import pyarrow as pa
 
     for number, row in enumerate(group, start):
         if wrong := set(row) ^ set(features):
-            names = ", ".join(sorted(wrong))
             raise DatasetError(
-                f"{where}, row {row.get('id', number)}: columns missing or unknown: {names}"
+                f"{where}, row {row.get('id', number)}: columns missing or unknown: "
+                f"{', '.join(sorted(wrong))}"
             )
     check(group)
     try:

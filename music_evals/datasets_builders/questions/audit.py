@@ -20,9 +20,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -31,6 +30,7 @@ from numpy.typing import NDArray
 from scipy.stats import binomtest
 
 from music_evals import benchmarks
+from music_evals.datasets_builders import AnyRow
 from music_evals.datasets_builders.dataset_io.provenance import DatasetError, Floors, data_file
 from music_evals.datasets_builders.questions.guessers import (
     GUESSERS,
@@ -150,13 +150,11 @@ def chances(items: Sequence[Item]) -> Array:
     answers = vocabularies(
         (_kind(item), item.answer_type, item.answer) for item in items if not item.options
     )
-    choices = [item.options or answers[_kind(item)] for item in items]
-    return np.array(
-        [
-            max(own.count(item.answer), 1) / len(own)
-            for item, own in zip(items, choices, strict=True)
-        ]
-    )
+    shares_of_right = []
+    for item in items:
+        choices = item.options or answers[_kind(item)]
+        shares_of_right.append(max(choices.count(item.answer), 1) / len(choices))
+    return np.array(shares_of_right)
 
 
 def _kind(item: Item) -> str:
@@ -177,17 +175,16 @@ def refuse_guessable(name: str, learned: Sequence[Item], fresh: Sequence[Item]) 
         _refuse(f"{name}, form '{form}'", tried, chance[places].mean())
 
 
-def refuse_leaks(
-    benchmark: str, task: str, modality: str, rows: Iterable[Mapping[str, Any]]
-) -> None:
+def refuse_leaks(benchmark: str, task: str, modality: str, rows: Iterable[AnyRow]) -> None:
     """Raise DatasetError if views of stimuli give away more than the task declares by
     ``gives_away``, or more than chance, without what is asked.
     """
     items = items_of(benchmark, task, rows)
     declared = benchmarks.load(benchmark).tasks[task].gives_away
     floor = declared.get(modality, float(chances(items).sum()) / max(len(items), 1))
-    tried = shares(items, earnings(items, sees=["view"]))
-    _refuse(f"{benchmark}, {task}, {modality}", tried, floor)
+    _refuse(
+        f"{benchmark}, {task}, {modality}", shares(items, earnings(items, sees=["view"])), floor
+    )
 
 
 def _refuse(name: str, tried: Iterable[Share], floor: float) -> None:
@@ -203,9 +200,9 @@ def compute_floors(
     dataset: str,
     folder: Path,
     counts: Mapping[str, Mapping[str, int]],
-    further: Floors | None = None,
+    further: Floors,
     *,
-    option_floors: bool = False,
+    option_floors: bool,
 ) -> Floors:
     """Compute the floors of a dataset's folder, given its counts of rows by config and split;
     `further` are added.
@@ -217,18 +214,18 @@ def compute_floors(
     for config, splits in counts.items():
         for pool in pools(splits):
             items: list[Item] = []
-            names: list[str] = []
+            keys: list[tuple[str, str]] = []
             for split in pool:
-                items += items_of(dataset, config, _read(folder / data_file(config, split)))
-                names += [split] * (len(items) - len(names))
+                path = folder / data_file(config, split)
+                columns = [name for name in COLUMNS if name in pq.read_schema(path).names]
+                asked = items_of(dataset, config, pq.read_table(path, columns=columns).to_pylist())
+                items += asked
+                keys += [(split, item.form) for item in asked]
             if not items:  # kinds of answers without options have their floors in their tasks
                 continue
             floors = _floors(items, option_floors=option_floors)
-            keys = zip(names, (item.form for item in items), range(len(items)), strict=True)
-            forms = group_by(keys, itemgetter(0, 1))
-            for (split, form), questions in forms.items():
-                own = [at for _, _, at in questions]
-                stated = (further or {}).get(config, {}).get(split, {}).get(form, {})
+            for (split, form), own in group_by(range(len(items)), keys.__getitem__).items():
+                stated = further.get(config, {}).get(split, {}).get(form, {})
                 means = {name: round(float(right[own].mean()), 4) for name, right in floors.items()}
                 n = len({items[at].unit for at in own})
                 of_split = computed.setdefault(config, {}).setdefault(split, {})
@@ -236,18 +233,12 @@ def compute_floors(
     return computed
 
 
-def _read(path: Path) -> list[dict[str, Any]]:
-    columns = [name for name in COLUMNS if name in pq.read_schema(path).names]
-    rows: list[dict[str, Any]] = pq.read_table(path, columns=columns).to_pylist()
-    return rows
-
-
 def is_read(column: str) -> bool:
     """Whether guessers use a column of a dataset."""
     return column in COLUMNS or column.startswith(_MIDI_TEXT)
 
 
-def items_of(dataset: str, config: str, rows: Iterable[Mapping[str, Any]]) -> list[Item]:
+def items_of(dataset: str, config: str, rows: Iterable[AnyRow]) -> list[Item]:
     """Return the questions of rows, except those whose answer no guesser can give.
 
     They have views of MIDI texts or of a score, but none of the views that have what is asked.
@@ -259,13 +250,13 @@ def items_of(dataset: str, config: str, rows: Iterable[Mapping[str, Any]]) -> li
     for row in rows:
         if "answer" in row or "target" in row:
             item = item_of(row, continues=facts is not None and facts.continues)
-            items.append(
-                item and replace(item, views=_views(row, facts.asked_views if facts else ()))
-            )
-    return [item for item in items if item]
+            if item:
+                asked_views = facts.asked_views if facts else ()
+                items.append(replace(item, views=_views(row, asked_views)))
+    return items
 
 
-def _views(row: Mapping[str, Any], asked: Collection[str]) -> Views:
+def _views(row: AnyRow, asked: Collection[str]) -> Views:
     texts = [row[name] for name in row if name.startswith(_MIDI_TEXT)]
     views = dict(note_views(texts)) if texts and all(texts) else {}
     if row.get("score"):
@@ -297,7 +288,12 @@ def _floors(items: Sequence[Item], *, option_floors: bool) -> dict[str, Array]:
     chance = chances(items)
     floors = {
         "chance": chance,
-        "majority": _majority(items, chance),
+        "majority": max(
+            chance,
+            _constant(items, chance, by_place=True),
+            _constant(items, chance, by_place=False),
+            key=np.sum,
+        ),
         "blind": _best(items, earnings(items, sees=["options", "question"]), chance),
     }
     readers = earnings(items, sees=["music"]).items()
@@ -310,12 +306,6 @@ def _floors(items: Sequence[Item], *, option_floors: bool) -> dict[str, Array]:
             "options alone": _best(items, earned, chance),
         }
     return floors
-
-
-def _majority(items: Sequence[Item], chance: Array) -> Array:
-    """Return what the best constant earns: chance, a place, or an answer."""
-    constants = [chance, *(_constant(items, chance, by_place=kind) for kind in (True, False))]
-    return max(constants, key=np.sum)
 
 
 def _constant(items: Sequence[Item], chance: Array, *, by_place: bool) -> Array:

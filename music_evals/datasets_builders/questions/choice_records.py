@@ -103,8 +103,7 @@ def sound_key(question: str, answer: str) -> str:
     >>> sound_key("Which  drum?", "Bongo.") == sound_key("which drum?", "bongo")
     True
     """
-    words = " ".join(f"{question}\n{answer}".casefold().split())
-    return words.rstrip(".")
+    return " ".join(f"{question}\n{answer}".casefold().split()).rstrip(".")
 
 
 def _hub_sound(record: Record) -> tuple[Sequence[str], bytes]:

@@ -205,7 +205,7 @@ def _kernel(view: str) -> Learn:
 
         classes = sorted({*answers})
         targets = [[answer == each for each in classes] for answer in answers]
-        kernel = np.array([likeness(values) for values in known])
+        kernel = np.array([*map(likeness, known)])
         weights = np.linalg.solve(kernel + _RIDGE * np.eye(len(known)), targets)
 
         def guess(item: Item) -> Sequence[float]:
@@ -220,8 +220,15 @@ def _kernel(view: str) -> Learn:
 
 VIEWS = (
     "looks",  # of a score
-    *("program", "velocities", "sizes", "first event", "pitch classes"),  # of notes
-    *("loudness", "spectrum", "beginning", "end"),  # of sound and of texts
+    "program",  # of notes, as the next four
+    "velocities",
+    "sizes",
+    "first event",
+    "pitch classes",
+    "loudness",  # of sound and of texts, as the next three
+    "spectrum",
+    "beginning",
+    "end",
 )
 GUESSERS = (
     Guesser("most like the others", "options", _rule(_likenesses)),

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import ascii_uppercase
-from typing import Any
+
+from music_evals.datasets_builders import AnyRow
 
 _MUSIC = re.compile(r"\b[XML]: ?\d")  # the beginning of a score in ABC
 YES_NO = re.compile(r"(?:yes|no)\b", re.IGNORECASE)
@@ -47,7 +48,7 @@ class Item:
     views: Views = field(default_factory=dict, hash=False)  # of the stimulus
 
 
-def form_of(row: Mapping[str, Any]) -> str:
+def form_of(row: AnyRow) -> str:
     """Return the form of a question: the values of the columns that name kinds of questions.
 
     >>> form_of({"language": "en", "subtheme_en": "chords",
@@ -57,7 +58,7 @@ def form_of(row: Mapping[str, Any]) -> str:
     return " ".join(str(row[name]) for name in _KINDS if row.get(name)) or "all"
 
 
-def item_of(row: Mapping[str, Any], *, continues: bool = False) -> Item | None:
+def item_of(row: AnyRow, *, continues: bool = False) -> Item | None:
     """Read a row of any benchmark; None if its answer is not a single option but, for example, an
     order of options.
 

@@ -8,8 +8,8 @@ An entry of ``examples.json`` is a note: its key is the name of its sound, and
 from collections.abc import Iterator, Sequence
 
 from music_evals.benchmarks import load
+from music_evals.datasets_builders.questions.listening import instrument_questions
 from music_evals.datasets_builders.questions.media_questions import MediaQuestion, Part, Record
-from music_evals.datasets_builders.questions.rendered_clips import instrument_questions
 from music_evals.datasets_builders.questions.rendered_pitches import pitch_questions
 
 _QUESTIONS = {

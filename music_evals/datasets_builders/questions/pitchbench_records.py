@@ -5,9 +5,9 @@ column has the answer of a task, and of which kind it is.
 """
 
 from collections.abc import Sequence
-from hashlib import sha256
 
 from music_evals.benchmarks import load
+from music_evals.datasets_builders.dataset_io import text_sha256
 from music_evals.datasets_builders.questions.media_questions import MediaQuestion, Part, Record
 
 _FORMATS = {"midi": "prompt_midi", "name": "prompt_abc", "hz": "prompt_freq"}
@@ -26,7 +26,7 @@ def read_record(record: Record) -> Sequence[MediaQuestion]:
     right = _right(kind, record[facts["column"]], options, record)
     # Rows that differ in one column may have one sound, as the moments of B2 have.
     columns = {**record, "audio": record["audio"]["path"]}
-    digest = sha256(repr(sorted(columns.items())).encode()).hexdigest()[:10]
+    digest = text_sha256(repr(sorted(columns.items())))[:10]
     if kind.endswith(":"):
         prompts = {form: record[name] for form, name in _FORMATS.items() if record.get(name)}
     else:

@@ -26,9 +26,11 @@ from music_evals.datasets_builders.dataset_io import (
     DatasetError,
     file_sha256,
     locked_folder,
+    text_sha256,
 )
 from music_evals.datasets_builders.dataset_io.archives import is_archive, unpack
 from music_evals.datasets_builders.dataset_io.bounded import parquet_batches
+from music_evals.datasets_builders.dataset_io.folders import files_in
 from music_evals.datasets_builders.questions.media_questions import (
     ABSENT,
     JoinedSound,
@@ -122,7 +124,7 @@ def read_published(
     DatasetError if there are no records, a record is not as expected, or files are missing and that
     is not allowed.
     """
-    key = hashlib.sha256(str(conversion.source.absolute()).encode()).hexdigest()[:16]
+    key = text_sha256(str(conversion.source.absolute()))[:16]
     with locked_folder(cache_folder() / PUBLISHED / f".{key}.unpacked") as unpacked:
         folder = unpacked / "files"
         shutil.rmtree(folder, ignore_errors=True)  # what a killed process left
@@ -148,11 +150,7 @@ class PublishedQuestions:
         self._unpacked = unpacked
         self._source = conversion.source
         self._revision = conversion.revision
-        self._files = {
-            path.relative_to(self._source).as_posix(): path
-            for path in sorted(self._source.rglob("*"))
-            if path.is_file()
-        }
+        self._files = files_in(self._source)
         self._archives = [path for path in self._files.values() if is_archive(path)]
         self.paths = self._record_files()
         self._media = MediaFiles()
@@ -168,11 +166,7 @@ class PublishedQuestions:
     def facts(self) -> dict[str, Any]:
         """What the provenance says of the source."""
         digests = [file_sha256(path) for group in self.paths.values() for path in group]
-        digest = (
-            digests[0]
-            if len(digests) == 1
-            else hashlib.sha256(" ".join(digests).encode()).hexdigest()
-        )
+        digest = digests[0] if len(digests) == 1 else text_sha256(" ".join(digests))
         return {
             "source_revision": self._revision,
             "source_sha256": digest,
@@ -288,20 +282,21 @@ class PublishedQuestions:
         if bad:
             self.missing[task] = bad
         if joined := self._tasks[task].joined:
-            subject = f"of {questions} questions, joined with their sound in {joined.files}"
-            self._anomalies[f"{task}: {subject}"] = questions - lacking
+            self._anomalies[
+                f"{task}: of {questions} questions, joined with their sound in {joined.files}"
+            ] = questions - lacking
 
     def _problems_of(self, question: MediaQuestion, problems: dict[str, str]) -> list[str]:
         """Check the files of a question, each once; `problems` has the results so far, by name."""
-        names = []
+        own = []
         for number, part in _files_of(question):
             name = f"file {number} of {question.id}"
             if not isinstance(part.content, Mapping):
                 name = next(iter(_names_of(part)), "") or name
             if name not in problems:
                 problems[name] = self._problem(part)
-            names.append(name)
-        return [problems[name] for name in names]
+            own.append(problems[name])
+        return own
 
     def _load(self, part: Part) -> bytes:
         """Return the bytes of a sound or a picture; KeyError if there is no such file."""

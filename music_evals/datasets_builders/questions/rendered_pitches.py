@@ -9,13 +9,13 @@ from random import Random
 from typing import Any
 
 from music_evals.benchmarks import load
-from music_evals.datasets_builders.questions.media_questions import MediaQuestion, Part
-from music_evals.datasets_builders.questions.rendered_clips import (
+from music_evals.datasets_builders.questions.listening import (
     SUSTAINED,
     chords_of,
     play,
     shuffled,
 )
+from music_evals.datasets_builders.questions.media_questions import MediaQuestion, Part
 
 PER_TASK = 12
 FORMATS = {

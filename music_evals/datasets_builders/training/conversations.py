@@ -18,6 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from music_evals.datasets_builders import AnyRow
 from music_evals.datasets_builders.dataset_io import (
     DatasetError,
     FolderKind,
@@ -47,14 +48,12 @@ _TAGS = {
     "system_tag": "system",
 }
 
-Row = Mapping[str, Any]
 
-
-def _name_of_score(score: Row) -> str:
+def _name_of_score(score: AnyRow) -> str:
     return name_of(score["title"] or "", score["composer"] or "")
 
 
-_KEYS: Mapping[str, Callable[[Row], str]] = {
+_KEYS: Mapping[str, Callable[[AnyRow], str]] = {
     "their ids": lambda score: score["score_id"],
     "their titles and composers": _name_of_score,
     "their music": lambda score: music_of(score["abc"] or ""),
@@ -66,7 +65,7 @@ Conversation = dict[str, Any]
 """A line of the JSONL: ``id`` of the question, ``messages``, with the reference answer last, and
 the paths of ``images``, if there are any.
 """
-MakePrompt = Callable[[Row, Row], Sequence[Message]]
+MakePrompt = Callable[[AnyRow, AnyRow], Sequence[Message]]
 """Makes the messages before the answer from a score's row and a question's row."""
 
 
@@ -112,8 +111,10 @@ def write_conversations(
             for question in load_split(dataset, "questions", split, benchmark=BENCHMARK):
                 score = scores.get(question["score_id"])
                 if score is None:
-                    place = f"question {question['id']} in {where} is on {question['score_id']}"
-                    raise DatasetError(f"{place}, which is no score of that split")
+                    raise DatasetError(
+                        f"question {question['id']} in {where} is on {question['score_id']}, which "
+                        "is no score of that split"
+                    )
                 conversation = _conversation(score, question, make_prompt, columns, max_characters)
                 if isinstance(conversation, str):
                     left_out[split].setdefault(score["score_id"], conversation)
@@ -159,8 +160,8 @@ def _refuse_empty(where: str, left_out: Mapping[str, str]) -> None:
 
 
 def _conversation(
-    score: Row,
-    question: Row,
+    score: AnyRow,
+    question: AnyRow,
     make_prompt: MakePrompt,
     columns: Sequence[str],
     max_characters: int | None,
@@ -169,8 +170,10 @@ def _conversation(
     for column in columns:
         if not score[column]:
             return f"no {column}"
-    answer = {"role": "assistant", "content": question["answer"]}
-    messages = [*make_prompt(score, question), answer]
+    messages = [
+        *make_prompt(score, question),
+        {"role": "assistant", "content": question["answer"]},
+    ]
     length = sum(len(message["content"]) for message in messages)
     if max_characters is not None and length > max_characters:
         return "too long"
@@ -188,7 +191,7 @@ def _image_path(page: bytes) -> str:
     return f"{_IMAGES}/{sha256(page).hexdigest()[:32]}.{kind}"
 
 
-def _refuse_leaks(scores: Collection[Row], held_out: Collection[Row], where: str) -> None:
+def _refuse_leaks(scores: Collection[AnyRow], held_out: Collection[AnyRow], where: str) -> None:
     for kind, key_of in _KEYS.items():
         tested = {key_of(score): score["score_id"] for score in held_out}
         tested.pop("", None)
@@ -197,5 +200,6 @@ def _refuse_leaks(scores: Collection[Row], held_out: Collection[Row], where: str
             f"{name} ({tested[key]} in {HELD_OUT})" for name, key in keys.items() if key in tested
         ]
         if leaks:
-            shown = list_names(leaks)
-            raise DatasetError(f"{where} has scores of the {HELD_OUT} split, by {kind}: {shown}")
+            raise DatasetError(
+                f"{where} has scores of the {HELD_OUT} split, by {kind}: {list_names(leaks)}"
+            )

@@ -15,13 +15,13 @@ may have the same words.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from fractions import Fraction
 from hashlib import sha256
 from itertools import chain, groupby, product
 from operator import itemgetter
-from typing import Any
 
+from music_evals.datasets_builders import AnyRow
 from music_evals.datasets_builders.dataset_io import (
     DatasetSpec,
     Decontamination,
@@ -118,7 +118,7 @@ def _abc_notes(abc: str) -> Iterator[tuple[int, int]]:
                 time += event.duration
 
 
-def row_runs(row: Mapping[str, Any], config: str = "") -> list[Runs]:
+def row_runs(row: AnyRow, config: str = "") -> list[Runs]:
     """Return the runs of each clip or tune of a row and, if it has no music, those of its
     question.
     """
@@ -137,7 +137,7 @@ def row_runs(row: Mapping[str, Any], config: str = "") -> list[Runs]:
     return music or [word_runs(row.get("question") or "")]
 
 
-def _tunes(row: Mapping[str, Any]) -> list[str]:
+def _tunes(row: AnyRow) -> list[str]:
     """The tunes in ABC of a row, in its question and its options."""
     abc = row.get("abc") or []
     tunes = [abc] if isinstance(abc, str) else [*abc]
@@ -170,7 +170,7 @@ class TestRows:
         self._places: defaultdict[Hashable, list[int]] = defaultdict(list)
         self._contents: list[tuple[str, int]] = []  # test set, number of runs
 
-    def add(self, name: str, rows: Iterable[Mapping[str, Any]], config: str = "") -> None:
+    def add(self, name: str, rows: Iterable[AnyRow], config: str = "") -> None:
         """Add the rows of a test set."""
         counts = self.record.tests.setdefault(name, {"rows": 0, "dropped": 0})
         for row in rows:
@@ -190,9 +190,7 @@ class TestRows:
                 music = lilypond_music(rows["text"]) if "text" in columns else rows
                 self.add(f"{benchmark.name} {origin.label}, {config}/{split}", music, config)
 
-    def accepts(
-        self, row: Mapping[str, Any], config: str = "", *, is_composed: bool = True
-    ) -> bool:
+    def accepts(self, row: AnyRow, config: str = "", *, is_composed: bool = True) -> bool:
         """Return whether no text or music of a training row overlaps with a test row.
 
         Half of all composed questions and stimuli are reserved for tests, by a hash, so that tests

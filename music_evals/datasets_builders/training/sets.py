@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from music_evals.datasets_builders import builder
+from music_evals.datasets_builders import AnyRow, builder
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     DatasetError,
@@ -24,8 +24,9 @@ from music_evals.datasets_builders.dataset_io.folders import check_target
 from music_evals.datasets_builders.dataset_io.rows import as_files
 from music_evals.datasets_builders.training.decontamination import TestRows, lilypond_music
 
-Row = Mapping[str, Any]
-Prompts = Callable[[Path], Mapping[str, Mapping[str, Any]]]
+Messages = Mapping[str, Mapping[str, Any]]
+"""Config → id of a row → messages."""
+Prompts = Callable[[Path], Messages]
 _CHUNK = 500  # questions whose right options are spread over the letters together
 _SURPLUS = 50  # stimuli that may be composed per row
 
@@ -39,7 +40,7 @@ class Request:
     tests: TestRows
     soundfont: Path | None  # None leaves sounds out
 
-    def apart(self, config: str, rows: Iterable[Row]) -> Iterator[Row]:
+    def apart(self, config: str, rows: Iterable[AnyRow]) -> Iterator[AnyRow]:
         """Yield the rows that no test has, as many as wanted; DatasetError if there are fewer.
 
         The answers of stimuli are equally frequent.
@@ -69,7 +70,7 @@ class Request:
             )
 
 
-Composer = Callable[[Request], Mapping[str, Iterable[Row]]]
+Composer = Callable[[Request], Mapping[str, Iterable[AnyRow]]]
 """Composes the rows of a training set: config → rows."""
 
 
@@ -121,8 +122,9 @@ def build_training_set(
     if tasks:
         configs = _choose(name, configs, tasks)
     tests = TestRows()
-    own_tests = [(GENERATED, builder(test).BENCHMARK) for test in test_sets]
-    for dataset, benchmark in (*own_tests, *(against or {}).items()):
+    for test in test_sets:
+        tests.add_dataset(GENERATED, builder(test).BENCHMARK)
+    for dataset, benchmark in (against or {}).items():
         tests.add_dataset(dataset, benchmark)
     share, rest = divmod(rows, len(configs))
     counts = {config: share + (at < rest) for at, config in enumerate(configs)}
@@ -153,9 +155,12 @@ def _choose(name: str, configs: Sequence[str], tasks: Sequence[str]) -> list[str
 
 
 def _prompts_of(
-    rows: Mapping[str, Sequence[Row]], spec: DatasetSpec, provenance: Provenance, prompts: Prompts
-) -> Mapping[str, Mapping[str, Any]]:
-    """The prompts of rows: config → id → messages."""
+    rows: Mapping[str, Sequence[AnyRow]],
+    spec: DatasetSpec,
+    provenance: Provenance,
+    prompts: Prompts,
+) -> Messages:
+    """The prompts of rows."""
     with TemporaryDirectory() as folder:
         # Tasks look for questions and for worked examples in splits of other names.
         splits = {
@@ -169,7 +174,7 @@ def _chunks(questions: Iterator[Any]) -> Iterator[tuple[int, list[Any]]]:
     return enumerate(iter(lambda: list(islice(questions, _CHUNK)), []))
 
 
-def _by_config(rows: Callable[[Request, str], Iterable[Row]]) -> Composer:
+def _by_config(rows: Callable[[Request, str], Iterable[AnyRow]]) -> Composer:
     """Decorate a function that composes the rows of a config: the result composes all configs."""
     return lambda request: {
         config: request.apart(config, rows(request, config)) for config in request.counts
@@ -177,7 +182,7 @@ def _by_config(rows: Callable[[Request, str], Iterable[Row]]) -> Composer:
 
 
 @_by_config
-def _musictheorybench(request: Request, config: str) -> Iterator[Row]:
+def _musictheorybench(request: Request, config: str) -> Iterator[AnyRow]:
     from music_evals.datasets_builders.musictheorybench import kinds_of
     from music_evals.datasets_builders.questions.question_rows import composed_rows
     from music_evals.datasets_builders.questions.theory.compose import (
@@ -191,7 +196,7 @@ def _musictheorybench(request: Request, config: str) -> Iterator[Row]:
 
 
 @_by_config
-def _ziqi(request: Request, config: str) -> Iterator[Row]:
+def _ziqi(request: Request, config: str) -> Iterator[AnyRow]:
     from music_evals.datasets_builders.lilybench.default_pieces import first_sources
     from music_evals.datasets_builders.questions.question_rows import LANGUAGES
     from music_evals.datasets_builders.questions.theory.compose import ZIQI, theory_questions
@@ -214,7 +219,7 @@ def _ziqi(request: Request, config: str) -> Iterator[Row]:
 
 
 @_by_config
-def _stimuli(request: Request, config: str) -> Iterator[Row]:
+def _stimuli(request: Request, config: str) -> Iterator[AnyRow]:
     from music_evals.datasets_builders.muse.chords import N_VARIANTS, QUALITIES, ROOTS
     from music_evals.datasets_builders.muse.dataset import COMPOSERS
     from music_evals.datasets_builders.muse_ten.dataset import compose_rows
@@ -224,7 +229,7 @@ def _stimuli(request: Request, config: str) -> Iterator[Row]:
         most = (len(ROOTS) - 1) * len(QUALITIES) * N_VARIANTS
     if config in COMPOSERS:
         makers = COMPOSERS[config](request.seed, most, request.soundfont)
-        composed: Iterable[Row] = (make() for split, make in makers if split == "test")
+        composed: Iterable[AnyRow] = (make() for split, make in makers if split == "test")
     else:
         composed = compose_rows(request.seed, config, "train", most, request.soundfont)
     for row in composed:
@@ -248,17 +253,19 @@ def apart_works(works: Iterable[Any]) -> list[Any]:
     return [work for work in works if not tested & marks(work)]
 
 
-def _msu(request: Request) -> Mapping[str, Iterable[Row]]:
+def _msu(request: Request) -> Mapping[str, Iterable[AnyRow]]:
     from music_evals.datasets_builders.msu.computed import build_generated
     from music_evals.datasets_builders.msu.works import default_works
 
     plan = build_generated(request.seed, apart_works(default_works()))
-    all_scores = (row for split in plan.scores.values() for row in split)
     scores = {
-        row["score_id"]: row for row in all_scores if request.tests.accepts(row, is_composed=False)
+        row["score_id"]: row
+        for row in chain.from_iterable(plan.scores.values())
+        if request.tests.accepts(row, is_composed=False)
     }
     count = request.counts["questions"]
-    rows = [row for split in plan.questions.values() for row in split if row["score_id"] in scores]
+    questions = chain.from_iterable(plan.questions.values())
+    rows = [row for row in questions if row["score_id"] in scores]
     if len(rows) < count:
         raise DatasetError(
             f"{len(scores)} scores apart from the test sets give {len(rows)} questions, not {count}"
@@ -267,7 +274,7 @@ def _msu(request: Request) -> Mapping[str, Iterable[Row]]:
     return {"scores": [scores[name] for name in names], "questions": rows[:count]}
 
 
-def _lilybench(request: Request) -> Mapping[str, Iterable[Row]]:
+def _lilybench(request: Request) -> Mapping[str, Iterable[AnyRow]]:
     from music_evals.datasets_builders.lilybench.default_pieces import default_sources, make_pieces
     from music_evals.datasets_builders.lilybench.rows import stable_hash
     from music_evals.datasets_builders.lilybench.strict.survey import survey
@@ -281,7 +288,7 @@ def _lilybench(request: Request) -> Mapping[str, Iterable[Row]]:
         if request.tests.accepts(row, is_composed=False)
     ]
     usable = [piece for _, piece in survey(apart) if piece is not None]
-    rows: dict[str, Sequence[Row]] = {}
+    rows: dict[str, Sequence[AnyRow]] = {}
     for task, count in request.counts.items():
         # One in six rows has no error.
         size = 5 * -(-count // 6) if task == "error_detection" else count

@@ -33,7 +33,7 @@ from music_evals.datasets_builders.questions.question_rows import (
     LANGUAGES,
     Language,
     Question,
-    places,
+    placed,
 )
 from music_evals.datasets_builders.questions.theory.form import in_turn
 from music_evals.notation.abc.tunes import (
@@ -74,6 +74,7 @@ _VERSION_SHARE = 0.45
 _DOTTED_SHARE = 0.15  # dotted notes: more in strathspeys and hornpipes, fewer in reels and polkas
 _SMALLEST_POOL = 12  # smaller pools are not used
 
+Events = tuple[Event, ...]
 # Metre, unit, is dotted, length of the opening, sharps.
 _Pool = tuple[tuple[int, int], Fraction, bool, int, int]
 
@@ -89,7 +90,7 @@ class _Source:
     key: Key
     pickup: str
     measures: tuple[str, ...]
-    events: tuple[tuple[Event, ...], ...]  # by measure
+    events: tuple[Events, ...]  # by measure
     is_dotted: bool
 
     @cached_property
@@ -205,8 +206,7 @@ def refuse_guessable_continuations() -> None:
     items = []
     for is_learned in (True, False):
         cuts = [cut for cut in _cuts() if (crc32(cut.source.name.encode()) % 3 == 0) is is_learned]
-        questions = list(_questions(cuts, 1_803))
-        drawn = zip(questions, places(len(questions), "continuation"), strict=True)
+        drawn = placed(list(_questions(cuts, 1_803)), "continuation")
         items.append([question.blind_item("en", place) for question, place in drawn])
     refuse_guessable("continuations", *items)
 
@@ -223,9 +223,7 @@ def _questions(cuts: Sequence[_Cut], seed: int) -> Iterator[Question]:
     for cut in in_turn(tunes):
         wrong = _distractors(cut, pools[cut.pool], random.Random(f"{seed}/{cut.name}"))
         if wrong is not None:
-            text = {
-                language: f"{lead_in}\n\n{cut.prompt}" for language, lead_in in _LEAD_INS.items()
-            }
+            text = {language: f"{lead}\n\n{cut.prompt}" for language, lead in _LEAD_INS.items()}
             options = [_lay_out(option.continuation) for option in (cut, *wrong)]
             right = dict.fromkeys(LANGUAGES, options[0])
             wrong_texts = dict.fromkeys(LANGUAGES, tuple(options[1:]))
@@ -318,7 +316,8 @@ def _read(name: str, tune: Tune) -> _Source:
     key = parse_key("".join(tune.values("K")[-1:]))
     if tune.values("V"):
         raise ValueError(f"{name} has several voices")
-    pickup, measures = _regular_measures(tune, meter, unit, key)
+    full = Fraction(*meter)
+    pickup, measures = _regular_measures(_measures_of_one_voice(tune, meter, unit, key), full)
     events = [event for measure in measures for event in measure]
     dotted = sum(event.duration.numerator == 3 for event in events)
     return _Source(
@@ -327,7 +326,7 @@ def _read(name: str, tune: Tune) -> _Source:
         meter=meter,
         unit=unit,
         key=key,
-        pickup=spell(pickup, meter, Fraction(*meter) - total_duration(pickup)),
+        pickup=spell(pickup, meter, full - total_duration(pickup)),
         measures=tuple(spell(measure, meter) for measure in measures),
         events=tuple(measures),
         is_dotted=meter[0] % 3 != 0 and dotted > _DOTTED_SHARE * len(events),
@@ -335,16 +334,13 @@ def _read(name: str, tune: Tune) -> _Source:
 
 
 def _regular_measures(
-    tune: Tune, meter: tuple[int, int], unit: Fraction, key: Key
-) -> tuple[tuple[Event, ...], list[tuple[Event, ...]]]:
-    """The pickup, and the full measures after it that have one voice, in the metre and key of the
-    tune.
-    """
-    pickup: tuple[Event, ...] = ()
-    regular: list[tuple[Event, ...]] = []
-    first_half: tuple[Event, ...] = ()  # of a measure that a double bar line divides
-    full, needed = Fraction(*meter), OPENINGS[-1] + CONTINUATION
-    for number, (measure, events) in enumerate(_measures_of_one_voice(tune, meter, unit, key)):
+    measures: Iterable[tuple[Measure, Events]], full: Fraction
+) -> tuple[Events, list[Events]]:
+    """The pickup, and the full measures after it."""
+    pickup: Events = ()
+    regular: list[Events] = []
+    first_half: Events = ()  # of a measure that a double bar line divides
+    for number, (measure, events) in enumerate(measures):
         duration = total_duration(first_half) + total_duration(events)
         if duration == full:
             regular.append((*first_half, *events))
@@ -355,15 +351,15 @@ def _regular_measures(
             first_half = events
         else:
             break
-        if len(regular) == needed:
+        if len(regular) == OPENINGS[-1] + CONTINUATION:
             break
     return pickup, regular
 
 
 def _measures_of_one_voice(
     tune: Tune, meter: tuple[int, int], unit: Fraction, key: Key
-) -> Iterator[tuple[Measure, tuple[Event, ...]]]:
-    """Measures and their events, up to a change of a field or a chord."""
+) -> Iterator[tuple[Measure, Events]]:
+    """Measures with their events, in the metre and key of the tune, up to a chord."""
     header = dict(tune.fields)
     for measure in _as_played(split_measures(tune.body)):
         if any(field in "KLMV" and header.get(field) != value for field, value in measure.fields):

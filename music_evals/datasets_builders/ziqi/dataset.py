@@ -10,7 +10,7 @@ authors' questions.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -29,13 +29,22 @@ from music_evals.datasets_builders.progress import OnPiece
 from music_evals.datasets_builders.questions.question_rows import (
     LANGUAGES,
     LETTERS,
+    Kinds,
     Language,
     Question,
-    places,
+    placed,
 )
 from music_evals.datasets_builders.questions.theory.chains import compose_chains
 from music_evals.datasets_builders.ziqi.published import build_published
-from music_evals.datasets_builders.ziqi.rows import FEATURES, NAME, VERSION, ConfigName, Plan, Row
+from music_evals.datasets_builders.ziqi.rows import (
+    FEATURES,
+    NAME,
+    VERSION,
+    ConfigName,
+    Plan,
+    Row,
+    Rows,
+)
 from music_evals.notation.theory_chains import TABLES
 
 DEFAULT_SEED = 1
@@ -52,7 +61,7 @@ class Composed(NamedTuple):
     name: str
     zh: str
     en: str
-    kinds: Mapping[str, Mapping[Language, str]]
+    kinds: Kinds
     compose: Callable[[int, int], list[Question]]
     check: Callable[[], None]  # raises DatasetError if the questions can be guessed
 
@@ -66,11 +75,6 @@ def composed_themes() -> tuple[Composed, ...]:
         refuse_guessable_continuations,
     )
 
-    theory = partial(compose.compose_theory, half=compose.ZIQI), compose.refuse_guessable_theory
-    tunes = compose_continuations, refuse_guessable_continuations
-    kinds: Mapping[str, Mapping[Language, str]] = {
-        "continuation": {"zh": "曲调续写", "en": "tune continuation"}
-    }
     return (
         Composed(
             "comprehension",
@@ -78,15 +82,17 @@ def composed_themes() -> tuple[Composed, ...]:
             "乐理（计算生成）",
             "computed music theory",
             compose.KINDS,
-            *theory,
+            partial(compose.compose_theory, half=compose.ZIQI),
+            compose.refuse_guessable_theory,
         ),
         Composed(
             "generation",
             "continuation",
             "曲调续写（计算生成）",
             "computed tune continuation",
-            kinds,
-            *tunes,
+            {"continuation": {"zh": "曲调续写", "en": "tune continuation"}},
+            compose_continuations,
+            refuse_guessable_continuations,
         ),
     )
 
@@ -121,7 +127,7 @@ def _plan(
             raise DatasetError(f"{name} is {count}; a number of questions from 0 is needed")
     if not theory and not continuation:
         raise DatasetError("no questions are asked for: theory and continuation are both 0")
-    rows: dict[ConfigName, dict[str, list[Row]]] = {}
+    rows: Rows = {}
     for composed in themes or composed_themes():
         if not counts[composed.name]:
             continue
@@ -138,8 +144,7 @@ def _plan(
             for language in LANGUAGES:
                 own += rows_of(composed, group, language, f"{seed}/{split}")
     made_with = {"music21": version("music21")}
-    provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
-    return Plan(rows, provenance)
+    return Plan(rows, make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with))
 
 
 def rows_of(
@@ -148,8 +153,8 @@ def rows_of(
     """Yield rows of questions; the right answers are spread evenly over the letters, in both
     languages alike.
     """
-    drawn = places(len(questions), f"{key}/{composed.name}/letters")
-    for question, place in zip(questions, drawn, strict=True):
+    for question, place in placed(questions, f"{key}/{composed.name}/letters"):
+        kind = composed.kinds[question.kind]
         yield {
             "id": f"{composed.name}-{question.name}-{language}",
             "question": question.text[language],
@@ -157,8 +162,8 @@ def rows_of(
             "answer": LETTERS[place],
             "theme_zh": composed.zh,
             "theme_en": composed.en,
-            "subtheme_zh": composed.kinds[question.kind]["zh"],
-            "subtheme_en": composed.kinds[question.kind]["en"],
+            "subtheme_zh": kind["zh"],
+            "subtheme_en": kind["en"],
             "language": language,
             "duplicate_of": None,
         }
@@ -188,8 +193,11 @@ def build_level(level: int, out: Path, _: OnPiece) -> Provenance:
 
 
 def _convert(conversion: Conversion) -> Provenance:
-    plan = build_published(conversion.source, revision=conversion.revision)
-    return write(plan, conversion.out, overwrite=True)
+    return write(
+        build_published(conversion.source, revision=conversion.revision),
+        conversion.out,
+        overwrite=True,
+    )
 
 
 BENCHMARK = DatasetSpec(

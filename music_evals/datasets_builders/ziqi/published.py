@@ -14,6 +14,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from operator import ne
 from pathlib import Path
 
@@ -28,9 +29,9 @@ from music_evals.datasets_builders.ziqi.rows import (
     NAME,
     SPLITS,
     VERSION,
-    ConfigName,
     Plan,
     Row,
+    Rows,
     Theme,
     published_themes,
 )
@@ -79,38 +80,34 @@ def build_published(source: Path, *, skip_bad: bool = False, revision: str | Non
         )
     if (folder / _FOLDER).is_dir():
         folder = folder / _FOLDER
-    files = [
-        (split, theme, folder / split / f"{theme.file}.csv")
-        for split in SPLITS
-        for theme in published_themes()
-    ]
-    if missing := [str(path.relative_to(folder)) for _, _, path in files if not path.is_file()]:
+    files = [*product(SPLITS, published_themes())]
+    paths = [folder / split / f"{theme.file}.csv" for split, theme in files]
+    if missing := [str(path.relative_to(folder)) for path in paths if not path.is_file()]:
         raise DatasetError(
             f"{source} lacks {len(missing)} of {len(files)} files of ZIQI-Eval: "
             f"{list_names(missing)}"
         )
     report = _Report()
-    rows: dict[ConfigName, dict[str, list[Row]]] = {}
-    paths = [path for _, _, path in files]
+    rows: Rows = {}
     contents = map_in_subprocess(_lines, paths, allowance_of, per_process=len(paths))
-    for (split, theme, path), lines in zip(files, contents, strict=True):
-        where = f"{split}/{path.name}"
+    for (split, theme), lines in zip(files, contents, strict=True):
         rows.setdefault(theme.config, {}).setdefault(split, []).extend(
-            _read(lines, where, split, theme, skip_bad, report)
+            _read(lines, split, theme, skip_bad, report)
         )
     _count_oddities(report)
-    checksum = _checksum(paths)
     anomalies = {anomaly: count for anomaly, count in report.odd.items() if count}
     anomalies |= {f"malformed row left out: {place}": 1 for place in report.skipped}
-    provenance = make_provenance(
-        NAME,
-        VERSION,
-        PUBLISHED,
-        source_revision=revision,
-        source_sha256=checksum,
-        anomalies=anomalies,
+    return Plan(
+        rows,
+        make_provenance(
+            NAME,
+            VERSION,
+            PUBLISHED,
+            source_revision=revision,
+            source_sha256=_checksum(paths),
+            anomalies=anomalies,
+        ),
     )
-    return Plan(rows, provenance)
 
 
 def _lines(path: Path) -> list[_Line]:
@@ -126,12 +123,12 @@ def _lines(path: Path) -> list[_Line]:
 
 def _read(
     lines: Sequence[_Line] | LimitError,
-    where: str,
     split: str,
     theme: Theme,
     skip_bad: bool,
     report: _Report,
 ) -> Iterator[Row]:
+    where = f"{split}/{theme.file}.csv"
     if isinstance(lines, LimitError):
         raise DatasetError(f"{where} cannot be read as CSV in UTF-8: {lines}")
     header = tuple(lines[0][1]) if lines else ()
@@ -166,9 +163,9 @@ def _row(fields: Sequence[str], split: str, theme: Theme, report: _Report) -> Ro
     if cells["answer"] not in tuple(LETTERS):
         raise _MalformedRowError(f"the answer is {cells['answer'][:40]!r}; A, B, C or D is needed")
     if cells["subtheme"] not in theme.subthemes:
-        accepted = ", ".join(theme.subthemes)
         raise _MalformedRowError(
-            f"unknown sub-theme {cells['subtheme'][:40]!r}; {theme.en} has {accepted}"
+            f"unknown sub-theme {cells['subtheme'][:40]!r}; {theme.en} has "
+            f"{', '.join(theme.subthemes)}"
         )
     if not cells["id"].isdecimal():
         raise _MalformedRowError(f"the id is {cells['id'][:40]!r}; a number is needed")

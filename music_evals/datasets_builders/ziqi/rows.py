@@ -1,12 +1,13 @@
 """The rows of ZIQI-Eval, and the themes of the published questions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, TypedDict, get_args
+from typing import Literal, TypedDict, get_args
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import (
+    ConfigColumns,
     FourOptions,
     Letter,
     Provenance,
@@ -39,8 +40,10 @@ class Row(TypedDict):
     duplicate_of: str | None
 
 
+Rows = dict[ConfigName, dict[str, list[Row]]]
+"""Config → split → rows."""
 # Config → columns.
-FEATURES: Mapping[str, Mapping[str, Any]] = dict.fromkeys(CONFIGS, features_of(Row))
+FEATURES: ConfigColumns = dict.fromkeys(CONFIGS, features_of(Row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def published_themes() -> tuple[Theme, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A dataset that can be written: config → split → rows, and its provenance."""
+    """A dataset that can be written."""
 
-    rows: Mapping[ConfigName, Mapping[str, Sequence[Row]]]
+    rows: Rows
     provenance: Provenance

@@ -26,7 +26,6 @@ _KEY = re.compile(r"[A-G][#b]? (major|minor)")
 _MELODY_STEP = 0.1  # seconds between the frames of a melody
 
 
-_NO_RECORDS = Records((), lambda _: None)
 _LACKING = (AttributeError, FileNotFoundError, KeyError, NotImplementedError, TypeError)
 """What mirdata raises if a dataset has no such annotation or split, or lacks its metadata."""
 
@@ -34,7 +33,9 @@ _LACKING = (AttributeError, FileNotFoundError, KeyError, NotImplementedError, Ty
 class TrackQuestions(PublishedQuestions):
     """The questions of each task on the tracks of a dataset in a folder, in mirdata's layout."""
 
-    def __init__(self, name: str, facts: HeardSet, conversion: Conversion) -> None:
+    def __init__(
+        self, name: str, facts: HeardSet, conversion: Conversion, tasks: Mapping[str, Records]
+    ) -> None:
         folder, cache = conversion.source, cache_folder() / PUBLISHED
         self._facts = facts
         self._folder = folder
@@ -45,7 +46,7 @@ class TrackQuestions(PublishedQuestions):
             self._by_task = {task: [*self._read(task, tracks)] for task in facts.tasks}
         except _LACKING as error:
             raise DatasetError(f"{folder}, as mirdata's {facts.loader}: {error}") from error
-        super().__init__(conversion, dict.fromkeys(facts.tasks, _NO_RECORDS), folder)
+        super().__init__(conversion, tasks, folder)
 
     def _record_files(self) -> dict[str, list[Path]]:
         return {task: [Path(self._dataset.index_path)] for task in self._facts.tasks}

@@ -40,7 +40,7 @@ def moved(note: str, interval: str, down: bool = False) -> str | None:
     return name if name[1:] in ACCIDENTALS else None
 
 
-def line_moved(line: Sequence[str], interval: str, down: bool = False) -> list[str] | None:
+def line_moved(line: Sequence[str], interval: str, down: bool) -> list[str] | None:
     """Move notes by an interval."""
     names = [name for note in line if (name := moved(note, interval, down))]
     return names if len(names) == len(line) else None
@@ -94,6 +94,17 @@ def key_of(number: int, mode: str) -> Key:
 def keys() -> tuple[Key, ...]:
     """The thirty keys with up to seven sharps or flats."""
     return tuple(key_of(number, mode) for number in range(-7, 8) for mode in ("major", "minor"))
+
+
+def keys_of(mode: str) -> list[Key]:
+    """The fifteen keys of a mode."""
+    return [key for key in keys() if key[1] == mode]
+
+
+def key_moved(key: Key, interval: str, down: bool = False) -> Key | None:
+    """Move the tonic of a key by an interval; None if the signature needs more than seven signs."""
+    right = moved(key[0], interval, down) or "", key[1]
+    return right if right in keys() else None
 
 
 def sounds(line: Sequence[str]) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """Forms on chords: their spelling and inversion, and their Roman numerals in a key."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product
 
@@ -14,12 +14,14 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
     Key,
     fifths,
     keys,
+    keys_of,
     moved,
     pitch_class,
     sounds,
 )
 from music_evals.datasets_builders.questions.theory.form import (
     Case,
+    Cases,
     Drafts,
     all_cases,
     by_block,
@@ -80,7 +82,7 @@ def _like_chords() -> Iterable[list[_Chord]]:
 
 
 @by_block(_like_chords)
-def _spelling(block: list[_Chord]) -> Iterator[Case]:
+def _spelling(block: list[_Chord]) -> Cases:
     for root, quality, inversion in block:
         notes = _built((root, quality, inversion))
         blanks = terms.note(root), article(_QUALITIES[quality]), terms.position(inversion)
@@ -88,7 +90,7 @@ def _spelling(block: list[_Chord]) -> Iterator[Case]:
 
 
 @by_block(_like_chords)
-def _chord_name(block: list[_Chord]) -> Iterator[Case]:
+def _chord_name(block: list[_Chord]) -> Cases:
     for chord in block:
         notes, quality, position = _built(chord), _QUALITIES[chord[1]], terms.position(chord[2])
         name = Term(f"{quality.zh}，{position.zh}", f"{quality.en}, {position.en}")
@@ -96,7 +98,7 @@ def _chord_name(block: list[_Chord]) -> Iterator[Case]:
 
 
 @all_cases
-def _root() -> Iterator[Case]:
+def _root() -> Cases:
     # As options, the notes of one chord would give its root away. Roots a few fifths apart are
     # notes of each other's chords.
     for chord in _chords():
@@ -111,7 +113,7 @@ def _root() -> Iterator[Case]:
 
 
 @by_block(lambda: PLAIN)
-def _member(root: str) -> Iterator[Case]:
+def _member(root: str) -> Cases:
     for _, quality, _ in (chord for chord in _chords() if chord[0] == root and not chord[2]):
         for member, note in zip(_MEMBERS, _built((root, quality, 0))[1:], strict=False):
             blanks = terms.note(root), article(_QUALITIES[quality]), member
@@ -139,16 +141,11 @@ def _is_spelled(names: Sequence[str]) -> bool:
     return all(len(name) <= 3 for name in names)
 
 
-def _sizes() -> Iterator[tuple[Key, int]]:
-    """All keys with numbers of notes of a chord."""
-    return product(keys(), (3, 4))
-
-
 def _notes_and_numeral(asks_notes: bool) -> Drafts:
     """Ask for the notes of a numeral, or for the numeral of notes."""
 
-    @by_block(_sizes)
-    def drafts(block: tuple[Key, int]) -> Iterator[Case]:
+    @by_block(lambda: product(keys(), (3, 4)))  # numbers of notes
+    def drafts(block: tuple[Key, int]) -> Cases:
         key, size = block
         for place, figure in enumerate(_FIGURES[key[1]]):
             notes = _resolved(figure, key)
@@ -164,7 +161,7 @@ def _notes_and_numeral(asks_notes: bool) -> Drafts:
 
 
 @by_block(lambda: [(key, figures) for key in keys() for figures in _inversions(key[1])])
-def _numeral_bass(block: tuple[Key, tuple[str, ...]]) -> Iterator[Case]:
+def _numeral_bass(block: tuple[Key, tuple[str, ...]]) -> Cases:
     key, figures = block
     for place, figure in enumerate(figures):
         if _is_spelled(notes := _resolved(figure, key)):
@@ -179,31 +176,28 @@ def _numeral_bass(block: tuple[Key, tuple[str, ...]]) -> Iterator[Case]:
 
 def _inversions(mode: str) -> list[tuple[str, ...]]:
     """The inverted triads of a mode, and its seventh chords with all their positions."""
-    triads = tuple(
-        figure for figure in _FIGURES[mode] if figure.partition("/")[0].endswith(("6", "64"))
-    )
+    figures = [figure.partition("/") for figure in _FIGURES[mode]]
+    triads = tuple("".join(parts) for parts in figures if parts[0].endswith(("6", "64")))
     sevenths = [
-        figure.partition("/")
-        for figure in _FIGURES[mode]
-        if figure.partition("/")[0].endswith("65")
+        tuple(f"{head[:-2]}{n}{bar}{of}" for n in ("7", "65", "43", "42"))
+        for head, bar, of in figures
+        if head.endswith("65")
     ]
-    positions = ("7", "65", "43", "42")
-    return [
-        triads,
-        *(tuple(f"{head[:-2]}{n}{bar}{of}" for n in positions) for head, bar, of in sevenths),
-    ]
+    return [triads, *sevenths]
 
 
 def _degree_blocks() -> list[tuple[Sequence[Key], Sequence[str]]]:
     """The triads of a key, and the seventh chords of all keys of a mode."""
     triads = [figure for figure in _DEGREES if figure[-1] != "7"]
     sevenths = [figure for figure in _DEGREES if figure[-1] == "7"]
-    modes = [[key for key in keys() if key[1] == mode] for mode in terms.MODES]
-    return [*(([key], triads) for key in keys()), *((mode_keys, sevenths) for mode_keys in modes)]
+    return [
+        *(([key], triads) for key in keys()),
+        *((keys_of(mode), sevenths) for mode in terms.MODES),
+    ]
 
 
 @by_block(_degree_blocks)
-def _degree_chord(block: tuple[Sequence[Key], Sequence[str]]) -> Iterator[Case]:
+def _degree_chord(block: tuple[Sequence[Key], Sequence[str]]) -> Cases:
     for key, figure in product(*block):
         is_minor = key[1] == "minor"
         notes = _resolved(figure.lower() if is_minor and figure in ("I", "IV") else figure, key)

@@ -1,7 +1,7 @@
 """Composes theory questions, from all kinds in turn."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from random import Random
@@ -12,17 +12,14 @@ from music_evals.datasets_builders.questions.items import Item
 from music_evals.datasets_builders.questions.question_rows import (
     LANGUAGES,
     LETTERS,
-    Language,
+    Kinds,
     Question,
 )
 from music_evals.datasets_builders.questions.theory import chords, pitches, rhythm, tonality
 from music_evals.datasets_builders.questions.theory.form import Form, in_turn
 from music_evals.datasets_builders.questions.theory.terms import Term, words
 
-KINDS: Mapping[str, Mapping[Language, str]] = {
-    kind: {"zh": name.zh, "en": name.en} for kind, name in words("kinds").items()
-}
-"""Kind → its name by language."""
+KINDS: Kinds = {kind: {"zh": name.zh, "en": name.en} for kind, name in words("kinds").items()}
 
 ZIQI, MUSICTHEORYBENCH = 0, 1
 """The half of the questions that each benchmark asks, so that no question counts twice in a mean
@@ -78,18 +75,15 @@ def refuse_guessable_theory() -> None:
     Guessers learn from 2,000 questions and are tested on 8,000 questions of another seed, every
     second one in Chinese. The seeds are fixed: only this code and music21 decide the questions.
     """
-    learned, fresh = (
-        blind_items(compose_theory(*args)) for args in ((2_000, 1_801), (8_000, 1_802))
-    )
-    refuse_guessable("music theory questions", learned, fresh)
+    learned = blind_items(compose_theory(2_000, 1_801))
+    refuse_guessable("music theory questions", learned, blind_items(compose_theory(8_000, 1_802)))
 
 
 def blind_items(questions: Iterable[Question]) -> list[Item]:
     """Return the options of questions in random order; every second question is in Chinese."""
-    drawn = [(question, Random(question.name).randrange(len(LETTERS))) for question in questions]
     return [
-        question.blind_item(LANGUAGES[number % 2], place)
-        for number, (question, place) in enumerate(drawn)
+        question.blind_item(LANGUAGES[number % 2], Random(question.name).randrange(len(LETTERS)))
+        for number, question in enumerate(questions)
     ]
 
 
@@ -106,11 +100,11 @@ def _questions(form: Form, seed: int) -> Iterator[Question]:
             continue
         seen.add(blanks)
         repeated = 0
-        names = [form.kind, form.name, *map(_slug, blanks)]
+        name = "-".join([form.kind, form.name, *map(_slug, blanks)])
         text = {language: form.text[i].format(*_spoken(blanks, i)) for i, language in _LANGUAGES}
         right = {language: draft.right[i] for i, language in _LANGUAGES}
         wrong = {language: _spoken(draft.wrong, i) for i, language in _LANGUAGES}
-        yield Question("-".join(names), form.kind, text, right, wrong, form.name)
+        yield Question(name, form.kind, text, right, wrong, form.name)
 
 
 def _slug(term: Term) -> str:

@@ -7,7 +7,7 @@ the right one, a reader could find the right one as their centre, without the qu
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, product, zip_longest
+from itertools import chain, islice, product, repeat, zip_longest
 from random import Random
 from typing import NamedTuple, TypeVar
 
@@ -38,6 +38,8 @@ class Case(NamedTuple):
     )
 
 
+Cases = Iterable[Case]
+Fours = list[list[Case]]
 Drafts = Callable[[Random], Iterator[Draft]]
 """Yields drafts in random order; endless, with repetitions, if there are too many to list."""
 
@@ -61,12 +63,12 @@ def forms(kind: str, **drafts: Drafts) -> list[Form]:
     return [Form(kind, name, Term(*wording[name]), draw) for name, draw in by_name.items()]
 
 
-def fours(cases: Iterable[Case], rng: Random) -> list[list[Case]]:
+def fours(cases: Cases, rng: Random) -> Fours:
     """Group cases into fours with different answers and sounds, near cases together; leftovers are
     dropped.
     """
-    complete: list[list[Case]] = []
-    unfinished: list[list[Case]] = []
+    complete: Fours = []
+    unfinished: Fours = []
     is_falling = rng.random() < 0.5  # so that leftovers are at either end
     for case in sorted(
         cases, key=lambda case: case.near + rng.uniform(0, _NEAR), reverse=is_falling
@@ -95,7 +97,7 @@ def _draft(four: Sequence[Case], place: int) -> Draft:
     return Draft(blanks, right, tuple(other.answer for at, other in enumerate(four) if at != place))
 
 
-def dealt(blocks: Iterable[Iterable[Case]], rng: Random) -> Iterator[Draft]:
+def dealt(blocks: Iterable[Cases], rng: Random) -> Iterator[Draft]:
     """Group the cases of blocks into fours, and ask for every case of every four; blocks take
     turns.
 
@@ -118,39 +120,43 @@ def in_turn(sources: Iterable[Iterable[T]]) -> Iterator[T]:
 
 def by_block(
     blocks: Callable[[], Iterable[T]], *, shuffle: bool = True
-) -> Callable[[Callable[[T], Iterable[Case]]], Drafts]:
+) -> Callable[[Callable[[T], Cases]], Drafts]:
     """Decorate a function that yields the cases of a block: the result yields the drafts of all
     blocks.
     """
 
-    def decorate(cases: Callable[[T], Iterable[Case]]) -> Drafts:
+    def decorate(cases: Callable[[T], Cases]) -> Drafts:
         return lambda rng: dealt(map(cases, shuffled(blocks(), rng) if shuffle else blocks()), rng)
 
     return decorate
 
 
-def all_cases(cases: Callable[[], Iterable[Case]]) -> Drafts:
+def all_cases(cases: Callable[[], Cases]) -> Drafts:
     """Decorate a function that yields all cases of a form: the result yields their drafts."""
     return lambda rng: dealt([cases()], rng)
 
 
-def endless(all_fours: Iterable[Sequence[Case]], rng: Random) -> Iterator[Draft]:
-    """Ask for one case of every four.
+def endless(draw: Callable[[Random], Iterable[Sequence[Case]]]) -> Drafts:
+    """Decorate a function that draws some fours of cases: the result asks for one case of each.
 
     A four is skipped if any of its cases was used before, not only the drawn one. Otherwise rare
     cases would be right more often than common ones. After `_PATIENCE` skipped fours in a row the
     form ends.
     """
-    seen: set[tuple[Term, ...]] = set()
-    skipped = 0
-    for four in all_fours:
-        if seen.isdisjoint(case.blanks for case in four):
-            draft = _draft(four, rng.randrange(4))
-            seen.add(draft.blanks)
-            skipped = 0
-            yield draft
-        elif (skipped := skipped + 1) == _PATIENCE:
-            return
+
+    def drafts(rng: Random) -> Iterator[Draft]:
+        seen: set[tuple[Term, ...]] = set()
+        skipped = 0
+        for four in chain.from_iterable(map(draw, repeat(rng))):
+            if seen.isdisjoint(case.blanks for case in four):
+                draft = _draft(four, rng.randrange(4))
+                seen.add(draft.blanks)
+                skipped = 0
+                yield draft
+            elif (skipped := skipped + 1) == _PATIENCE:
+                return
+
+    return drafts
 
 
 def shuffled(cases: Iterable[T], rng: Random) -> list[T]:

@@ -17,6 +17,7 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
     Key,
     altered_at,
     interval_up,
+    key_moved,
     keys,
     line_moved,
     moved,
@@ -26,8 +27,10 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
 )
 from music_evals.datasets_builders.questions.theory.form import (
     Case,
+    Cases,
     Draft,
     Drafts,
+    Fours,
     all_cases,
     by_block,
     dealt,
@@ -56,7 +59,7 @@ def _interval(name: str) -> Term:
 
 def _between(down: bool) -> Drafts:
     @by_block(lambda: PLAIN)
-    def drafts(first: str) -> Iterator[Case]:
+    def drafts(first: str) -> Cases:
         for second in PLAIN:
             name, size = interval_up(second, first) if down else interval_up(first, second)
             # The nearest note above is only certain if it sounds above, and within the octave.
@@ -68,7 +71,7 @@ def _between(down: bool) -> Drafts:
 
 def _lying(down: bool) -> Drafts:
     @by_block(lambda: PLAIN)
-    def drafts(note: str) -> Iterator[Case]:
+    def drafts(note: str) -> Cases:
         for name in SIMPLE[:-1]:
             if other := moved(note, name, down):
                 yield Case(
@@ -79,21 +82,21 @@ def _lying(down: bool) -> Drafts:
 
 
 @all_cases
-def _inversion() -> Iterator[Case]:
+def _inversion() -> Cases:
     for name in SIMPLE[:-1]:
         inverted = str(Interval(name).complement.name)
         yield Case((_interval(name),), terms.interval(inverted), near=semitones(inverted))
 
 
 @all_cases
-def _reduced() -> Iterator[Case]:
+def _reduced() -> Cases:
     for name in COMPOUND[:-1]:
         reduced = str(Interval(name).simpleName)
         yield Case((_interval(name),), terms.interval(reduced), near=semitones(reduced))
 
 
 @all_cases
-def _semitones() -> Iterator[Case]:
+def _semitones() -> Cases:
     for name in SIMPLE + COMPOUND:
         yield Case((_interval(name),), terms.same(semitones(name)), near=semitones(name))
 
@@ -106,16 +109,15 @@ def _twins(note: str) -> list[str]:
 
 
 def _respelled(rng: Random) -> Iterator[Draft]:
-    twins = {note: terms.note(rng.choice(_twins(note))) for note in SPELLED}
-    sizes = {note: pitch_class(note) for note in SPELLED}
-    return dealt(
-        [[Case((terms.note(note),), twins[note], sizes[note], sizes[note]) for note in SPELLED]],
-        rng,
-    )
+    cases = []
+    for note in SPELLED:
+        size = pitch_class(note)
+        cases.append(Case((terms.note(note),), terms.note(rng.choice(_twins(note))), size, size))
+    return dealt([cases], rng)
 
 
 @all_cases
-def _respelled_key() -> Iterator[Case]:
+def _respelled_key() -> Cases:
     # Three pairs of major keys and three of minor keys are enharmonic: a four needs both modes.
     for key, twin in product(keys(), keys()):
         if key[1] == twin[1] and key != twin and pitch_class(key[0]) == pitch_class(twin[0]):
@@ -123,7 +125,7 @@ def _respelled_key() -> Iterator[Case]:
 
 
 @all_cases
-def _respelled_interval() -> Iterator[Case]:
+def _respelled_interval() -> Cases:
     for name, twin in product(SIMPLE, SIMPLE):
         if name != twin and semitones(name) == semitones(twin):
             yield Case(
@@ -134,17 +136,17 @@ def _respelled_interval() -> Iterator[Case]:
             )
 
 
-def _respelled_line(rng: Random) -> Iterator[list[Case]]:
-    while True:
-        line = _line(rng, rng.choice((2, 3, 3, 4)))
-        first, second = rng.sample(range(len(line)), 2)
-        lines = [line, altered_at(line, first, rng)]
-        changed = altered_at(line, second, rng)[second]
-        lines += [[*notes[:second], changed, *notes[second + 1 :]] for notes in lines]
-        respelled = [[rng.choice(_twins(note)) for note in notes] for notes in lines]
-        yield from _four(
-            [((terms.notes(a),), b) for a, b in zip(lines, respelled, strict=True)], rng
-        )
+@endless
+def _respelled_line(rng: Random) -> Fours:
+    line = _line(rng, rng.choice((2, 3, 3, 4)))
+    first, second = rng.sample(range(len(line)), 2)
+    lines = [line, altered_at(line, first, rng)]
+    changed = altered_at(line, second, rng)[second]
+    lines += [[*notes[:second], changed, *notes[second + 1 :]] for notes in lines]
+    cases = [
+        ((terms.notes(notes),), [rng.choice(_twins(note)) for note in notes]) for notes in lines
+    ]
+    return _four(cases, rng)
 
 
 # --- transposition ---
@@ -168,29 +170,25 @@ def _with_altered(line: list[str], rng: Random) -> tuple[list[str], list[str]]:
     return line, altered_at(line, rng.randrange(len(line)), rng)
 
 
-def _four(
-    cases: Iterable[tuple[tuple[Term, ...], Sequence[str] | None]], rng: Random
-) -> list[list[Case]]:
+def _four(cases: Iterable[tuple[tuple[Term, ...], Sequence[str] | None]], rng: Random) -> Fours:
     """Four lines, if all can be spelled and none sounds like another; else nothing."""
     return fours(
         [Case(blanks, terms.notes(line), sound=sounds(line)) for blanks, line in cases if line], rng
     )
 
 
-def _moved_line(rng: Random) -> Iterator[list[Case]]:
-    while True:
-        lines = _with_altered(_line(rng, rng.choice((3, 4, 5))), rng)
-        # One interval in both directions, or two neighbouring intervals in one direction.
-        at, direction = rng.randrange(len(_INTERVALS_MOVED) - 1), rng.choice((UP, DOWN))
-        name, neighbour = _INTERVALS_MOVED[at : at + 2]
-        moves = rng.choice(
-            (((name, UP), (name, DOWN)), ((name, direction), (neighbour, direction)))
-        )
-        cases = [
-            ((terms.notes(line), way, _interval(size)), line_moved(line, size, way is DOWN))
-            for line, (size, way) in product(lines, moves)
-        ]
-        yield from _four(cases, rng)
+@endless
+def _moved_line(rng: Random) -> Fours:
+    lines = _with_altered(_line(rng, rng.choice((3, 4, 5))), rng)
+    # One interval in both directions, or two neighbouring intervals in one direction.
+    at, direction = rng.randrange(len(_INTERVALS_MOVED) - 1), rng.choice((UP, DOWN))
+    name, neighbour = _INTERVALS_MOVED[at : at + 2]
+    moves = rng.choice((((name, UP), (name, DOWN)), ((name, direction), (neighbour, direction))))
+    cases = [
+        ((terms.notes(line), way, _interval(size)), line_moved(line, size, way is DOWN))
+        for line, (size, way) in product(lines, moves)
+    ]
+    return _four(cases, rng)
 
 
 @cache
@@ -209,24 +207,23 @@ def _instruments() -> tuple[tuple[Term, str, bool], ...]:
 def _part(written: bool) -> Drafts:
     """Ask for the written notes of a transposing instrument, or for its sounding notes."""
 
-    def all_fours(rng: Random) -> Iterator[list[Case]]:
-        while True:
-            lines = _with_altered(_line(rng, rng.choice((2, 3, 4))), rng)
-            cases = [
-                ((instrument, terms.notes(line)), line_moved(line, name, below is not written))
-                for line, (instrument, name, below) in product(lines, rng.sample(_instruments(), 2))
-            ]
-            yield from _four(cases, rng)
+    @endless
+    def drafts(rng: Random) -> Fours:
+        lines = _with_altered(_line(rng, rng.choice((2, 3, 4))), rng)
+        cases = [
+            ((instrument, terms.notes(line)), line_moved(line, name, below is not written))
+            for line, (instrument, name, below) in product(lines, rng.sample(_instruments(), 2))
+        ]
+        return _four(cases, rng)
 
-    return lambda rng: endless(all_fours(rng), rng)
+    return drafts
 
 
 @by_block(keys)
-def _moved_key(key: Key) -> Iterator[Case]:
+def _moved_key(key: Key) -> Cases:
     for name, direction in product(_INTERVALS_MOVED, (UP, DOWN)):
-        tonic = moved(key[0], name, direction is DOWN)
-        if tonic and (right := (tonic, key[1])) in keys():
-            size = pitch_class(tonic)
+        if right := key_moved(key, name, direction is DOWN):
+            size = pitch_class(right[0])
             yield Case(
                 (terms.key(key), direction, _interval(name)),
                 terms.key(right),
@@ -236,11 +233,10 @@ def _moved_key(key: Key) -> Iterator[Case]:
 
 
 @by_block(keys)
-def _part_key(key: Key) -> Iterator[Case]:
+def _part_key(key: Key) -> Cases:
     for instrument, name, below in _instruments():
-        tonic = moved(key[0], name, not below)
-        if tonic and (right := (tonic, key[1])) in keys():
-            yield Case((instrument, terms.key(key)), terms.key(right), sound=pitch_class(tonic))
+        if right := key_moved(key, name, not below):
+            yield Case((instrument, terms.key(key)), terms.key(right), sound=pitch_class(right[0]))
 
 
 FORMS = (
@@ -259,11 +255,11 @@ FORMS = (
         note=_respelled,
         key=_respelled_key,
         interval=_respelled_interval,
-        line=lambda rng: endless(_respelled_line(rng), rng),
+        line=_respelled_line,
     ),
     *forms(
         "transposition",
-        line=lambda rng: endless(_moved_line(rng), rng),
+        line=_moved_line,
         sounding=_part(written=False),
         written=_part(written=True),
         key=_moved_key,

@@ -1,6 +1,6 @@
 """Forms on metre and note values."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -14,6 +14,8 @@ from music21.meter import TimeSignature
 from music_evals.datasets_builders.questions.theory import terms
 from music_evals.datasets_builders.questions.theory.form import (
     Case,
+    Cases,
+    Fours,
     all_cases,
     by_block,
     endless,
@@ -79,7 +81,7 @@ def _size(number: Fraction) -> float:
 
 
 @by_block(lambda: range(2, 9))
-def _bars(bars: int) -> Iterator[Case]:
+def _bars(bars: int) -> Cases:
     for metre, kind in product(_METRES, _TYPES):
         number = bars * _bar(metre) / _length((kind, 0))
         if number.denominator == 1 and number <= 60:
@@ -88,7 +90,7 @@ def _bars(bars: int) -> Iterator[Case]:
 
 
 @all_cases
-def _contained() -> Iterator[Case]:
+def _contained() -> Cases:
     for value, kind in product(product(_TYPES, range(3)), _TYPES):
         number = _length(value) / _length((kind, 0))
         if number.denominator == 1 and number > 1:
@@ -100,7 +102,7 @@ def _contained() -> Iterator[Case]:
 
 
 @all_cases
-def _division() -> Iterator[Case]:
+def _division() -> Cases:
     for metre in _DIVIDED:
         signature = TimeSignature(metre)
         beats, parts = int(signature.beatCount), int(signature.beatDivisionCount)
@@ -112,21 +114,21 @@ def _total(values: Sequence[Value]) -> Fraction:
     return sum(map(_length, values), Fraction(0))
 
 
-def _sum(rng: Random) -> Iterator[list[Case]]:
-    while True:
-        kind = rng.choice(tuple(_TYPES)[2:])
-        cases = []
-        for _ in range(_DRAWN):
-            values = [rng.choice(_VALUES) for _ in range(rng.choice((3, 4, 4, 5)))]
-            total = _total(values) / _length((kind, 0))
-            if total.denominator == 1 and 2 <= total <= 64:
-                blanks = terms.listed(map(_term, values)), plurals(_TYPES[kind])
-                cases.append(Case(blanks, terms.same(total), near=_size(total)))
-        yield from fours(cases, rng)[:2]
+@endless
+def _sum(rng: Random) -> Fours:
+    kind = rng.choice(tuple(_TYPES)[2:])
+    cases = []
+    for _ in range(_DRAWN):
+        values = [rng.choice(_VALUES) for _ in range(rng.choice((3, 4, 4, 5)))]
+        total = _total(values) / _length((kind, 0))
+        if total.denominator == 1 and 2 <= total <= 64:
+            blanks = terms.listed(map(_term, values)), plurals(_TYPES[kind])
+            cases.append(Case(blanks, terms.same(total), near=_size(total)))
+    return fours(cases, rng)[:2]
 
 
 @by_block(lambda: _METRES)
-def _rest_of_bar(metre: str) -> Iterator[Case]:
+def _rest_of_bar(metre: str) -> Cases:
     for values, length in _short_rows():
         if (left := _bar(metre) - length) > 0 and (missing := _value_of(left)):
             yield Case(
@@ -143,7 +145,7 @@ def _short_rows() -> list[tuple[tuple[Value, ...], Fraction]]:
 
 
 @all_cases
-def _tuplet() -> Iterator[Case]:
+def _tuplet() -> Cases:
     for (actual, normal), kind in product(_TUPLETS, tuple(_TYPES)[1:]):
         if total := _value_of(actual * _tuplet_note(kind, actual, normal)):
             blanks = terms.same(actual), plurals(_TYPES[kind]), terms.same(normal)
@@ -151,7 +153,7 @@ def _tuplet() -> Iterator[Case]:
 
 
 @by_block(lambda: tuple(_TYPES)[:3])
-def _tuplet_fraction(unit: str) -> Iterator[Case]:
+def _tuplet_fraction(unit: str) -> Cases:
     for (actual, normal), kind in product(_TUPLETS, tuple(_TYPES)[1:]):
         share = _tuplet_note(kind, actual, normal) / _length((unit, 0))
         if share < 1:
@@ -169,7 +171,7 @@ FORMS = forms(
     bars=_bars,
     value=_contained,
     division=_division,
-    sum=lambda rng: endless(_sum(rng), rng),
+    sum=_sum,
     rest_of_bar=_rest_of_bar,
     tuplet=_tuplet,
     tuplet_note=_tuplet_fraction,

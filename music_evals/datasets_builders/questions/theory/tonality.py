@@ -13,14 +13,17 @@ from music_evals.datasets_builders.questions.theory.arithmetic import (
     PLAIN,
     Key,
     altered,
+    key_moved,
     key_of,
     keys,
+    keys_of,
     moved,
     pitch_class,
     sharps,
 )
 from music_evals.datasets_builders.questions.theory.form import (
     Case,
+    Cases,
     Draft,
     by_block,
     dealt,
@@ -40,14 +43,14 @@ from music_evals.notation.grouping import group_by
 
 # Without Ionian and Aeolian, which are other names of major and natural minor.
 _HEPTATONIC = words("scales")
-_PENTATONIC = {int(degree): name for degree, name in words("pentatonic_modes").items()}
+_PENTATONIC = words("pentatonic_modes")
 _FUNCTIONS = tuple(words("scale_degrees").values())
 _DISTANCES = tokens("m2 M2 m3 M3 P4 P5 m6 M6 m7 M7")
 # Degree of the major scale → interval above its tonic, the gong.
-_FROM_GONG = {1: "", 2: "M2", 3: "M3", 5: "P5", 6: "M6"}
+_FROM_GONG = {"1": "", "2": "M2", "3": "M3", "5": "P5", "6": "M6"}
 _classes: Any = scale  # music21 has no types for its scales
 # Tonic and kind: a music21 class without ``Scale``, or the degree of a pentatonic mode.
-_Scale = tuple[str, str | int]
+_Scale = tuple[str, str]
 
 
 @cache
@@ -64,11 +67,11 @@ def _notes_of(scale_: _Scale) -> tuple[str, ...]:
     accidentals.
     """
     tonic, kind = scale_
-    if isinstance(kind, int):
-        gong = moved(tonic, _FROM_GONG[kind], down=True) if kind > 1 else tonic
+    if kind in _PENTATONIC:
+        gong = tonic if kind == "1" else moved(tonic, _FROM_GONG[kind], down=True)
         if gong not in PLAIN:
             return ()
-        names = [_ascending("Major", gong)[degree - 1] for degree in _FROM_GONG]
+        names = [_ascending("Major", gong)[int(degree) - 1] for degree in _FROM_GONG]
         at = names.index(tonic)
         names = names[at:] + names[:at]
     else:
@@ -82,44 +85,39 @@ def _notes_of(scale_: _Scale) -> tuple[str, ...]:
 @cache
 def _scales() -> tuple[_Scale, ...]:
     """All scales of the questions."""
-    kinds: list[str | int] = [*_HEPTATONIC, *_PENTATONIC]
-    return tuple(pair for pair in product(PLAIN, kinds) if _notes_of(pair))
+    return tuple(filter(_notes_of, product(PLAIN, (*_HEPTATONIC, *_PENTATONIC))))
 
 
 def _scale_term(scale_: _Scale) -> Term:
     tonic, kind = scale_
-    return terms.joined(
-        terms.note(tonic), _PENTATONIC[kind] if isinstance(kind, int) else _HEPTATONIC[kind]
-    )
+    return terms.joined(terms.note(tonic), {**_HEPTATONIC, **_PENTATONIC}[kind])
 
 
 def _like_scales() -> Iterable[list[_Scale]]:
     """Scales with the same tonic and number of notes."""
-    return group_by(_scales(), lambda scale_: (scale_[0], isinstance(scale_[1], int))).values()
+    return group_by(_scales(), lambda scale_: (scale_[0], scale_[1] in _PENTATONIC)).values()
 
 
 @by_block(_like_scales)
-def _scale_notes(block: list[_Scale]) -> Iterator[Case]:
+def _scale_notes(block: list[_Scale]) -> Cases:
     for scale_ in block:
         yield Case((_scale_term(scale_),), terms.notes(_notes_of(scale_)))
 
 
 @by_block(_like_scales)
-def _scale_name(block: list[_Scale]) -> Iterator[Case]:
+def _scale_name(block: list[_Scale]) -> Cases:
     for scale_ in block:
         yield Case((terms.notes(_notes_of(scale_)),), _scale_term(scale_))
 
 
 def _degrees(tonic: str) -> list[tuple[_Scale, int]]:
     """Heptatonic scales on a tonic, with their degrees."""
-    scales = [
-        scale_ for scale_ in _scales() if scale_[0] == tonic and not isinstance(scale_[1], int)
-    ]
+    scales = [(tonic, kind) for kind in _HEPTATONIC if _notes_of((tonic, kind))]
     return list(product(scales, range(2, 8)))
 
 
 @by_block(lambda: product(PLAIN, (2, 4, 6)))
-def _degree(block: tuple[str, int]) -> Iterator[Case]:
+def _degree(block: tuple[str, int]) -> Cases:
     tonic, lower = block
     for scale_, degree in _degrees(tonic):
         if degree in (lower, lower + 1):
@@ -131,14 +129,14 @@ def _degree(block: tuple[str, int]) -> Iterator[Case]:
             )
 
 
-@by_block(lambda: [scale_ for scale_ in _scales() if not isinstance(scale_[1], int)])
-def _which_degree(scale_: _Scale) -> Iterator[Case]:
+@by_block(lambda: filter(_notes_of, product(PLAIN, _HEPTATONIC)))
+def _which_degree(scale_: _Scale) -> Cases:
     for degree, note in enumerate(_notes_of(scale_)[1:], start=2):
         yield Case((_scale_term(scale_), terms.note(note)), terms.degree(degree))
 
 
 @by_block(lambda: PLAIN)
-def _function(tonic: str) -> Iterator[Case]:
+def _function(tonic: str) -> Cases:
     for scale_, degree in _degrees(tonic):
         if scale_[1] in ("Major", "HarmonicMinor"):
             note = _notes_of(scale_)[degree - 1]
@@ -150,10 +148,6 @@ def _function(tonic: str) -> Iterator[Case]:
 
 
 # --- key signatures ---
-
-
-def _of_mode(mode: str) -> list[Key]:
-    return [key for key in keys() if key[1] == mode]
 
 
 def _signature_of(key: Key, *blanks: Term) -> Case:
@@ -170,32 +164,32 @@ _OTHER_MODE = {"major": "minor", "minor": "major"}
 
 
 @by_block(lambda: MODES, shuffle=False)
-def _signature(mode: str) -> Iterator[Case]:
-    for key in _of_mode(mode):
+def _signature(mode: str) -> Cases:
+    for key in keys_of(mode):
         yield _signature_of(key, terms.key(key))
 
 
 @by_block(lambda: MODES, shuffle=False)
-def _key_of_signature(mode: str) -> Iterator[Case]:
-    for key in _of_mode(mode):
+def _key_of_signature(mode: str) -> Cases:
+    for key in keys_of(mode):
         yield _key_with(key, terms.signature(sharps(key)), MODES[mode])
 
 
 @by_block(lambda: MODES, shuffle=False)
-def _relative(mode: str) -> Iterator[Case]:
-    for right in _of_mode(mode):
+def _relative(mode: str) -> Cases:
+    for right in keys_of(mode):
         yield _key_with(right, terms.key(key_of(sharps(right), _OTHER_MODE[mode])), MODES[mode])
 
 
 @by_block(lambda: MODES, shuffle=False)
-def _parallel(mode: str) -> Iterator[Case]:
-    for right in _of_mode(mode):
+def _parallel(mode: str) -> Cases:
+    for right in keys_of(mode):
         if (key := (right[0], _OTHER_MODE[mode])) in keys():
             yield _signature_of(right, terms.key(key), MODES[mode])
 
 
 @by_block(lambda: (1, -1), shuffle=False)
-def _last_accidental(sign: int) -> Iterator[Case]:
+def _last_accidental(sign: int) -> Cases:
     for key in keys():
         if sharps(key) * sign > 0:
             # Only the letter: the question says which accidental it is.
@@ -206,23 +200,22 @@ def _last_accidental(sign: int) -> Iterator[Case]:
 
 def _common(rng: Random) -> Iterator[Draft]:
     cases = []
-    for pair in ((a, b) for a, b in product(keys(), keys()) if sharps(a) < sharps(b)):
-        first, second = (
-            {*"CDEFGAB"} - {n[0] for n in signed} | {*signed} for signed in map(altered, pair)
-        )
-        number = len(first & second)
-        cases.append(
-            Case(tuple(map(terms.key, shuffled(pair, rng))), terms.same(number), near=number)
-        )
+    for pair in product(keys(), keys()):
+        if sharps(pair[0]) < sharps(pair[1]):
+            first, second = (
+                {*"CDEFGAB"} - {n[0] for n in signed} | {*signed} for signed in map(altered, pair)
+            )
+            number = len(first & second)
+            blanks = tuple(map(terms.key, shuffled(pair, rng)))
+            cases.append(Case(blanks, terms.same(number), near=number))
     return dealt([cases], rng)
 
 
 @by_block(lambda: product(_DISTANCES, MODES))
-def _distant(block: tuple[str, str]) -> Iterator[Case]:
+def _distant(block: tuple[str, str]) -> Cases:
     name, mode = block
     for key in keys():
-        tonic = moved(key[0], name)
-        if tonic and (right := (tonic, mode)) in keys():
+        if right := key_moved((key[0], mode), name):
             yield _signature_of(right, terms.key(key), article(terms.interval(name)), MODES[mode])
 
 
