@@ -17,7 +17,8 @@ def guess(request: Request, seed: int | None = None) -> str:
     the task drew among those to the same kind of question. Symbolic lines are made for an answer by
     chance; a piece is eight measures of random notes, other ones for each seed.
     """
-    random, keys = request.random, request.keys
+    random = request.random
+    keys = request.keys
     match keys["answer_type"]:
         case "symbols":
             return formulation(request, None)

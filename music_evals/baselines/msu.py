@@ -268,7 +268,8 @@ def _repeats(question: _Question) -> str:
 
 
 def _returns(question: _Question) -> str:
-    outline, first = _outline(question.measure), question.measure.number
+    outline = _outline(question.measure)
+    first = question.measure.number
     numbers = [
         str(measure.number)
         for measure in question.all

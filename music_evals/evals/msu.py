@@ -487,7 +487,8 @@ def _make_twins(selection: _Selection, twin: Twin) -> None:
     questions = {}
     for score in selection.scores:
         name = score["score_id"]
-        rows, text = selection.questions[name], selection.shown[name]["text"]
+        rows = selection.questions[name]
+        text = selection.shown[name]["text"]
         try:
             if twin == "transposed":
                 text, rows = transposed(text, rows, [_type_of(row) for row in rows])
@@ -497,8 +498,11 @@ def _make_twins(selection: _Selection, twin: Twin) -> None:
             selection.unlike.append(f"{name}: it cannot be transposed: {error}")
         else:
             scores.append(score)
-            shown[name], questions[name] = as_it_stands(text=text), rows
-    selection.scores, selection.shown, selection.questions = scores, shown, questions
+            shown[name] = as_it_stands(text=text)
+            questions[name] = rows
+    selection.scores = scores
+    selection.shown = shown
+    selection.questions = questions
 
 
 # --- prompts and samples

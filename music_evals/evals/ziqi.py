@@ -277,14 +277,16 @@ def _transposed(rows: list[Row]) -> tuple[list[Row], list[str]]:
     """Transpose tune and options of all rows that have a tune; return these rows, and the ids of
     the others.
     """
-    moved, left_out = [], []
+    moved = []
+    left_out = []
     for row in rows:
         question = row["question"]
         tune = _TUNE.search(question)
         try:
             if tune is None:
                 raise ValueError("it has no tune")
-            head, abc = question[: tune.start()], question[tune.start() :]
+            head = question[: tune.start()]
+            abc = question[tune.start() :]
             direction = direction_of(abc)
             options = [transpose_abc(option, direction) for option in row["options"]]
             question = head + transpose_abc(abc, direction)

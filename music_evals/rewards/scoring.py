@@ -161,7 +161,8 @@ def judge_of(
 
 
 def _choice(row: Row, reply: str, is_cut: bool) -> Reward:
-    options, right = row["options"], row["target"] if "target" in row else row["answer"]
+    options = row["options"]
+    right = row["target"] if "target" in row else row["answer"]
     _check_right(right, options)
     return _reward(
         judge_option(reply, options, right, is_cut=is_cut), _ends_in_form(reply, options, right)
@@ -169,7 +170,8 @@ def _choice(row: Row, reply: str, is_cut: bool) -> Reward:
 
 
 def _option(row: Row, reply: str, is_cut: bool) -> Reward:
-    options, right = row["options"], row["answer"]
+    options = row["options"]
+    right = row["answer"]
     _check_right(right, options)
     verdict = (
         judge_option(reply, options, right, plain=plain_text, is_cut=is_cut)
@@ -230,7 +232,8 @@ def _written_music(pieces: Pieces, row: Row, reply: str, is_cut: bool) -> Reward
     piece = examine(reply, "", "strict", pictures=False)
     if not piece["is_measured"]:
         return Reward(None, {}, f"not measured: {piece['problem']}")
-    compiles, has_notes = piece["problem"] is None, piece["has_notes"]
+    compiles = piece["problem"] is None
+    has_notes = piece["has_notes"]
     likeness = 0.0
     if compiles:
         likeness = piece_likeness(piece["descriptors"].get("strict", {}), pieces.fit)

@@ -53,9 +53,11 @@ def chat_answers() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        rows, lines = [], []
+        rows = []
+        lines = []
         for question in required_metadata(state, "chat"):
-            reply, options = question.get("reply", ""), question["options"]
+            reply = question.get("reply", "")
+            options = question["options"]
             judge = partial(judge_option, is_cut=was_cut(question.get("stop_reason")))
             reading, *_ = await read_reply(judge, reply, options, question["target"])
             row = {name: question[name] for name in _QUESTION_FACTS if name in question}

@@ -56,7 +56,8 @@ REPLY_END = 1_500  # characters of a reply that the model is shown
 MAX_TOKENS = 64  # of its own reply, if its configuration sets no limit
 MOST_INVENTED = 1
 """Number of trial replies without an answer in which it may read one; above it is not used."""
-NONE, REFUSED = "none", "refused"
+NONE = "none"
+REFUSED = "refused"
 
 _ANGLES = str.maketrans("<>＜＞﹤﹥", "‹›‹›‹›")
 _RULE = "the model that reads"
@@ -110,7 +111,8 @@ async def judge_choice(
         facts["reader_invents"] = await _count_invented(reader)
         if facts["reader_invents"] > MOST_INVENTED:
             return verdict, {**facts, "reader_failed": True}
-        question, reply = asks_of(state).get("question", ""), state.output.completion
+        question = asks_of(state).get("question", "")
+        reply = state.output.completion
         label = await _ask(reader, question, clean_reply(reply), shown.labels)
     except LimitExceededError:
         raise
@@ -174,7 +176,8 @@ def _shown_options(state: TaskState, right: str) -> _Shown:
     labels = asks_of(state).get("answers") or ascii_uppercase
     names = labels
     if max(map(len, names)) > 1 or [*names] == options:
-        names, labels = texts, ascii_uppercase
+        names = texts
+        labels = ascii_uppercase
 
     def judge(place: int, rule: str) -> Verdict:
         return judge_place(place, options, right, order, rule)

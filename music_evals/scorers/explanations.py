@@ -50,7 +50,8 @@ def asked_and_expected(
     """Word the question, its options with marks at the expected and the given answer, and the
     expected answer.
     """
-    question, why = asks_of(state).get("question"), state.metadata.get(WHY)
+    question = asks_of(state).get("question")
+    why = state.metadata.get(WHY)
     parts = [f"**Asked:** {code(question, MOST)}"] if question else []
     parts += [_listed(options, expected, answer)] if options else []
     parts.append(f"**Expected:** {named(expected, options)}")

@@ -114,7 +114,8 @@ def agreement(scores: SampleScores) -> Figures:
     See `joint_agreement`; there is no such metric without judges and labels.
     """
     items = all_items(scores)
-    questions, clusters = [item.details for item in items], [item.cluster for item in items]
+    questions = [item.details for item in items]
+    clusters = [item.cluster for item in items]
     return flatten({"agreement": joint_agreement(questions, clusters)})
 
 
@@ -218,7 +219,8 @@ def _read_labels(path: str) -> dict[str, int]:
                 if name not in (rows.fieldnames or ()):
                     raise ValueError(f"{where}: column {name!r} is missing")
             for row in rows:
-                label, line = (row["label"] or "").strip(), rows.line_num
+                label = (row["label"] or "").strip()
+                line = rows.line_num
                 if label not in ("0", "1"):
                     raise ValueError(f"{where}, line {line}: label {label!r} is neither 1 nor 0")
                 if row["id"] in labels:

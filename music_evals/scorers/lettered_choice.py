@@ -67,7 +67,8 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: paper, strict")
 
     async def score(state: TaskState, target: Target) -> Score:
-        reply, right = state.output.completion, target.text
+        reply = state.output.completion
+        right = target.text
         options = [choice.value for choice in state.choices]
         if protocol == "paper":
             reading, *_ = await read_reply(lambda text: Verdict(first_letter(text), right), reply)

@@ -52,7 +52,8 @@ def vote(scores: SampleScores) -> Figures:
     rights: dict[str, str] = {}
     ballots: dict[str, Counter[str]] = {}
     for sample in sorted(scores, key=lambda sample: str(sample.sample_id)):
-        about, details = sample.sample_metadata or {}, sample.score.metadata or {}
+        about = sample.sample_metadata or {}
+        details = sample.score.metadata or {}
         if "question" not in about or "key" not in details:
             continue
         texts = dict(zip(ascii_uppercase, map(plain_text, about["options"]), strict=False))

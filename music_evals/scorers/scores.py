@@ -183,7 +183,8 @@ def sample_metric(compute: Callable[..., Value]) -> Callable[[], Metric]:
     def make() -> Metric:
         return compute
 
-    make.__name__, make.__module__ = compute.__name__, compute.__module__
+    make.__name__ = compute.__name__
+    make.__module__ = compute.__module__
     make.__doc__ = compute.__doc__
     return metric(scores="unreduced")(make)
 
@@ -240,7 +241,8 @@ def answer_collapse(scores: SampleScores) -> Figures:
     """
     items = [item for item in all_items(scores) if item.counts and item.key is not None]
     items.sort(key=lambda item: item.id)  # samples end in any order, and draws are by place
-    answers, keys = [item.answer for item in items], [str(item.key) for item in items]
+    answers = [item.answer for item in items]
+    keys = [str(item.key) for item in items]
     names = [item.id for item in items]
     found = collapse(answers, keys, names)
     if found is None:

@@ -118,7 +118,8 @@ def macro_f1(answers: Sequence[str], rights: Sequence[str], clips: Sequence[str]
             table[row, columns] = 1
 
     def mean_f1(drawn: Floats) -> Floats:
-        hits, sizes = drawn @ (given * expected), drawn @ (given + expected)
+        hits = drawn @ (given * expected)
+        sizes = drawn @ (given + expected)
         occurs = drawn @ expected > 0
         f1 = np.divide(2 * hits, sizes, out=np.zeros_like(hits), where=sizes > 0)
         means: Floats = (f1 * occurs).sum(axis=1) / np.maximum(occurs.sum(axis=1), 1)

@@ -238,7 +238,8 @@ def _distances(pieces: ReferencePieces, written: Pieces) -> Figures:
 
 def _frechet(pieces: Pieces, reference: ReferenceSet) -> Estimates:
     """The distances to a reference set; empty if they are not defined."""
-    encoder, protocol = pieces[0]["encoder"], pieces[0]["protocol"]
+    encoder = pieces[0]["encoder"]
+    protocol = pieces[0]["protocol"]
     with_vectors = embedded(pieces)
     identity = with_vectors[0]["embedded_by"]
     counted = [is_embedded(text, protocol) for text in reference.texts]

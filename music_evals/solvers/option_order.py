@@ -30,7 +30,8 @@ def options_block(options: Sequence[str], form: Sequence[str]) -> str:
     >>> options_block(["major", "minor"], ("$text", LIST))
     "['major', 'minor']"
     """
-    template, between = Template(form[0]), form[1]
+    template = Template(form[0])
+    between = form[1]
     if between == LIST:
         return str([*options])
     lettered = zip(ascii_uppercase, options, strict=False)
@@ -65,7 +66,8 @@ def _reordered(
 ) -> ChatMessage:
     facts = (message.metadata or {})["asks"]
     for form in (facts.get("option_form", LINES), LINES, ("$text", "\n")):
-        old, new = options_block(options, form), options_block(shuffled, form)
+        old = options_block(options, form)
+        new = options_block(shuffled, form)
         if old not in message.text:
             continue
         content = message.content

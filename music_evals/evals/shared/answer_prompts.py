@@ -63,7 +63,8 @@ def samples_answering(
                 "text"
             )
     if form != "likelihood":
-        wording, reasons = load_answer_wording()["schema"][language], reasons or form == "reasoned"
+        wording = load_answer_wording()["schema"][language]
+        reasons = reasons or form == "reasoned"
         return [ask_for_object(sample, wording, reasons=reasons) for sample in samples]
     if getattr(params, "strategy", "") == "cot":
         raise ValueError(

@@ -168,7 +168,8 @@ def _pairs(rows: list[QuestionRow], draw: random.Random) -> Iterator[tuple[Quest
     """Questions, each with a right and a wrong answer."""
     kinds = group_by(rows, lambda row: (row["kind"], row["answer_type"]))
     for row in rows:
-        key, kind = row["answer"], row["answer_type"]
+        key = row["answer"]
+        kind = row["answer_type"]
         if kind in (None, "text"):
             continue
         right = draw.choice(_FRAMES).format(key.translate(_SPELLED))

@@ -140,7 +140,8 @@ def declared_task(
     """
     install()
     about = benchmarks.load(benchmark)
-    facts, origin = about.tasks[name], origin.of_task(name)
+    facts = about.tasks[name]
+    origin = origin.of_task(name)
     stimulus: Stimulus = getattr(params, "stimulus", "given")
     form: AnswerForm = getattr(params, "answer", "text")
     language = getattr(params, "language", "en")
@@ -154,11 +155,16 @@ def declared_task(
             raise ValueError(
                 f"twin=completion shows no music that stimulus={stimulus} could be in the place of"
             )
-        samples, floors, metric = to_complete(samples, language), {}, "completed/accuracy"
-        solver, scorer = reply(), completed()
+        samples = to_complete(samples, language)
+        floors = {}
+        metric = "completed/accuracy"
+        solver = reply()
+        scorer = completed()
         config = config.model_copy(update={"max_tokens": MAX_TOKENS})
     if getattr(params, "chat", "") == "continued":
-        samples, solver, scorer = [one_chat(samples)], continued(params.seed), chat_answers()
+        samples = [one_chat(samples)]
+        solver = continued(params.seed)
+        scorer = chat_answers()
         metric = "chat_answers/accuracy"
     if samples and (model := model_at_hand()):
         open_door(model)  # ahead of the log's header

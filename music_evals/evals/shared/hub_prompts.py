@@ -92,7 +92,8 @@ def write_prompts(folder: Path, out: Path) -> Prompts:
             left_out[task.name] = str(error)
             continue
         samples = [sample for sample in built.dataset if _is_closed(sample)]
-        path, mark = data_file(PROMPTED, task.name), canary(provenance.benchmark)
+        path = data_file(PROMPTED, task.name)
+        mark = canary(provenance.benchmark)
         rows = [_row(sample, mark) for sample in samples]
         if write_rows(out / path, rows, FEATURES, path, mark):
             paths[path] = out / path
@@ -133,7 +134,8 @@ def pattern_of(asks: Mapping[str, Any]) -> str:
             answer = "|".join(map(_escape, asks["answers"]))
             # Or its last line, such as "B. Minor".
             if all(option.isalpha() for option in asks["answers"]):
-                before, after = r"(?s:.*\n)?", rf"(?:[.):][^\n]{{0,200}})?{after}"
+                before = r"(?s:.*\n)?"
+                after = rf"(?:[.):][^\n]{{0,200}})?{after}"
         case "number":
             answer = r"\d{1,6}"
         case "order":
@@ -161,7 +163,8 @@ def _is_closed(sample: Sample) -> bool:
 
 
 def _row(sample: Sample, mark: str) -> PromptRow:
-    (message, asks), metadata = question_message(sample), sample.metadata or {}
+    message, asks = question_message(sample)
+    metadata = sample.metadata or {}
     cluster = next((metadata[name] for name in CLUSTERS if name in metadata), sample.id)
     return {
         "id": str(sample.id),

@@ -226,7 +226,8 @@ def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[Sh
     ...     QuestionSetParameters(options="leave_one_out"))]
     [['harp', 'bell'], ['lute', 'harp']]
     """
-    options, right = row["options"], ascii_uppercase.find(row["answer"])
+    options = row["options"]
+    right = ascii_uppercase.find(row["answer"])
     if not options or right < 0 or row_kind(row):  # a short answer, or one that is not public
         return [ShownOptions(options, row["answer"])]
     wrong = [place for place in range(len(options)) if place != right]
@@ -320,7 +321,8 @@ def _answer_facts(
         majority = "A"
     if style.get("answer") == "text":
         texts = dict(zip(answers, options, strict=True))
-        majority, answers = texts.get(majority, majority), [*options]
+        majority = texts.get(majority, majority)
+        answers = [*options]
     has_own_form = bool(options) and form != LINES
     return {
         "answer_type": "choice" if options else "text",

@@ -87,13 +87,16 @@ class Stopping:
     """
 
     def __init__(self, rule: Rule, scorer: str, others: Mapping[str, float]) -> None:
-        self._rule, self._scorer, self._others = rule, scorer, others
+        self._rule = rule
+        self._scorer = scorer
+        self._others = others
         self._scored: dict[str, list[Item]] = {}
         self._interval = (0.0, 1.0)
 
     async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
         """Take note of the order."""
-        self._epochs, self._facts = epochs, samples[0].metadata or {}
+        self._epochs = epochs
+        self._facts = samples[0].metadata or {}
         self._order = [str(sample.id) for sample in samples]
         return "confidence sequence"
 

@@ -103,7 +103,8 @@ def typed_floors(guessing: Mapping[str, Guessing], facts: TaskFacts) -> Floors:
     strata = defaultdict(list)
     for entry in guessing.values():
         strata[entry.stratum].append(entry)
-    chances, majorities = [], []
+    chances = []
+    majorities = []
     for entries in strata.values():
         if facts.any_of:
             chances.append(1 - prod(1 - entry.chance for entry in entries))
@@ -112,7 +113,8 @@ def typed_floors(guessing: Mapping[str, Guessing], facts: TaskFacts) -> Floors:
         sizes = [entry.questions for entry in entries]
         chances.append(fmean([entry.chance for entry in entries], sizes))
         majorities.append(fmean([entry.majority for entry in entries], sizes))
-    chance, majority = fmean(chances), fmean(majorities)
+    chance = fmean(chances)
+    majority = fmean(majorities)
     questions = sum(entry.questions for entry in guessing.values())
     low, high = wilson_interval(majority, questions)
     return {

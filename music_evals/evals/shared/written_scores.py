@@ -206,7 +206,8 @@ def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[T
     wrong = [row for row in rows if row["kind"] != CLEAN]
     constant = measures_of(commonest(("", row["answer"]) for row in wrong)[""])
     values = [measure_f1(constant, measures_of(row["answer"])) for row in wrong]
-    pieces, kinds = [row["piece"] for row in wrong], [row["kind"] for row in wrong]
+    pieces = [row["piece"] for row in wrong]
+    kinds = [row["kind"] for row in wrong]
     low, high = mean_interval(values, pieces, kinds)
     ends = {} if isnan(low) else {"low": low, "high": high}
     return {"majority": {"value": macro_mean(values, kinds), **ends}}
@@ -242,10 +243,12 @@ def record_to_sample(
         metadata[JOINED] = True
         shown_majority = shown_majority.replace(" ", "")
     prompt = prompt_text(name, row, wording, params.protocol, params.strategy)
-    form, answers = FORMS[name], None
+    form = FORMS[name]
+    answers = None
     if form == "index":
         answers = list(map(str, range(len(row["options"]))))
-    options, kind = row["options"] or None, row["kind"] or None
+    options = row["options"] or None
+    kind = row["kind"] or None
     music = _shown_music(row, form, is_paper)
     start = prompt.index(music)
     is_bare = params.strategy == "standalone"
@@ -335,13 +338,16 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
     """Word what is asked as published: options are listed as ``0. …``, and shuffled bars are the
     score.
     """
-    paper, form = wording["paper"], FORMS[name]
+    paper = wording["paper"]
+    form = FORMS[name]
     if form == "index":
         options = _published_options(row["options"])
         middle = Template(paper["options"]).substitute(options=options)
-        reply_form, demand = wording["form"][form], paper["reply"]["index"]
+        reply_form = wording["form"][form]
+        demand = paper["reply"]["index"]
     else:
-        reply_form, demand = paper["forms"][form], paper["reply"]["other"]
+        reply_form = paper["forms"][form]
+        demand = paper["reply"]["other"]
         middle = Template(paper["form"]).substitute(form=reply_form)
     if strategy != "standalone":
         demand = Template(wording["reply"][strategy]).substitute(form=reply_form)

@@ -32,7 +32,8 @@ _EXACT = 1e-9
 
 def make(_: str, argument: str, *__: object) -> AnswerKind:
     """Make ``number`` with a tolerance."""
-    tolerance, is_share = float(argument.rstrip("%") or 0), argument.endswith("%")
+    tolerance = float(argument.rstrip("%") or 0)
+    is_share = argument.endswith("%")
 
     def score(answer: str, reference: str) -> float:
         if not answer:

@@ -36,7 +36,8 @@ def marked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
         yield after_label(text)
         return
     for statement in statements(text, marked_only=True):
-        block, line = _block(statement), statement.strip().partition("\n")[0]
+        block = _block(statement)
+        line = statement.strip().partition("\n")[0]
         yield from (block, line) if kind.is_list or line[:1] in "|`" else (line, block)
 
 
@@ -80,7 +81,8 @@ def laid_out(statement: str, column: str = "") -> str:
     'pop'
     """
     text = statement.strip()
-    content, pattern = read_json(text), re.compile(column or "$.", re.IGNORECASE)
+    content = read_json(text)
+    pattern = re.compile(column or "$.", re.IGNORECASE)
     if content is not None:
         with suppress(RecursionError):
             return _values(content, pattern)

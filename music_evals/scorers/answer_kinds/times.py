@@ -29,7 +29,8 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
     tolerance = float(argument or _BEAT_WINDOW)
 
     def score(answer: str, reference: str) -> float:
-        given, expected = _seconds(answer), _seconds(reference)
+        given = _seconds(answer)
+        expected = _seconds(reference)
         if name == "all_times":
             is_complete = len(given) == len(expected) > 0
             return float(is_complete and np.all(np.abs(given - expected) <= tolerance + 1e-9))

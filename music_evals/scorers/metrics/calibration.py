@@ -34,7 +34,8 @@ def corrected_mean(
     labelled = len(np.unique(groups[known]))
     if labelled < 2:
         return None
-    weight, others = 0.0, scores[~known]
+    weight = 0.0
+    others = scores[~known]
     if len(others) and scores.var():
         covariance = np.cov(people[known], scores[known])[0, 1]
         best = covariance / scores.var(ddof=1) / (1 + known.sum() / len(others))

@@ -81,7 +81,8 @@ def jackknife(values: Floats, clusters: Names, strata: Names | None) -> tuple[fl
     totals, sizes = np.zeros((2, row.max() + 1, count))
     np.add.at(totals, (row, column), values)
     np.add.at(sizes, (row, column), 1)
-    total, n = totals.sum(axis=1, keepdims=True), sizes.sum(axis=1, keepdims=True)
+    total = totals.sum(axis=1, keepdims=True)
+    n = sizes.sum(axis=1, keepdims=True)
     mean = float((total / n).mean())
     if (sizes == n).any():
         return mean, nan, 1.0
@@ -116,7 +117,8 @@ def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interv
     means = [np.bincount(group, weights=values) / np.bincount(group) for group in groups]
     if min(map(len, means)) < 2:
         return nan, nan
-    mean, fewest = float(means[0].mean()), float(min(map(len, means)))
+    mean = float(means[0].mean())
+    fewest = float(min(map(len, means)))
     parts = [(float(group.var(ddof=1)) / len(group), float(len(group))) for group in means]
     return t_interval(mean, parts, fewest)
 
@@ -151,7 +153,8 @@ def _exact_interval(mean: float, trials: float) -> Interval:
     """The exact binomial interval of a share of so many trials."""
     from scipy import stats
 
-    right, wrong = mean * trials, (1 - mean) * trials
+    right = mean * trials
+    wrong = (1 - mean) * trials
     low = stats.beta.ppf(0.025, right, wrong + 1) if mean > _EQUAL else 0.0
     high = stats.beta.ppf(0.975, right + 1, wrong) if mean < 1 - _EQUAL else 1.0
     return float(low), float(high)

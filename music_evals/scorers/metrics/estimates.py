@@ -126,7 +126,8 @@ def ratio_estimate(parts: Sequence[float], wholes: Sequence[float], groups: Name
         >>> ratio_estimate([1, 2], [4, 2], ["a", "b"]).value
         0.5
     """
-    above, below = np.asarray(parts, dtype=float), np.asarray(wholes, dtype=float)
+    above = np.asarray(parts, dtype=float)
+    below = np.asarray(wholes, dtype=float)
 
     def ratio(counts: Floats) -> Floats:
         ratios: Floats = (counts @ above) / np.maximum(counts @ below, _LEAST)

@@ -9,7 +9,8 @@ Floats = npt.NDArray[np.float64]
 Outcomes = Sequence[float] | Floats
 Names = Sequence[Hashable]  # of items, clusters or strata
 Interval = tuple[float, float]
-_DRAWS, _LEAST_DRAWS = 1_000, 300
+_DRAWS = 1_000
+_LEAST_DRAWS = 300
 _MOST_COUNTS = 3_000_000  # of all resamples, which are in memory at once
 
 

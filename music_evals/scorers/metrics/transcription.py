@@ -44,7 +44,8 @@ def note_f1(
     if not transcription or not reference:
         return 0.0
     if not in_order:
-        transcription, reference = sorted(transcription), sorted(reference)
+        transcription = sorted(transcription)
+        reference = sorted(reference)
     right = _common_length(transcription, reference)
     return 2 * right / (len(transcription) + len(reference))
 

@@ -320,7 +320,8 @@ class _Options:
         return f" {self._sign(letter, _VAGUE)}" if letter else match[0]
 
     def _mark_letter_and_text(self, match: Match) -> str:
-        letter, sign = match["letter"].upper(), match["sign"]
+        letter = match["letter"].upper()
+        sign = match["sign"]
         own = min(self.letters_of(sign))
         is_word = self.texts[own].isascii() and not match["gap"].strip()
         if own != letter and (is_word or match["letter"].islower() or letter not in self.letters):
@@ -329,7 +330,8 @@ class _Options:
 
     def _mark_letter_and_note(self, match: Match) -> str:
         """Signs for a letter and for its text, which is a letter too."""
-        letter, own = match["letter"], self.names.get(match["name"].lower())
+        letter = match["letter"]
+        own = self.names.get(match["name"].lower())
         if own is None or letter not in self.letters:
             return match[0]
         return f" {self._sign(letter)}{self._sign(own)} "

@@ -176,7 +176,8 @@ def judge_written(
         return verdict._replace(part=part, sound=sound)
     if kind != "measures":
         return verdict
-    rights, named = measures_of(right), measures_of(text or "none")
+    rights = measures_of(right)
+    named = measures_of(text or "none")
     if not is_paper:
         return verdict._replace(part=measure_f1(named if text else None, rights))
     every = read_all_measures(reply, reasoned=reasoned, joined=joined)
@@ -198,7 +199,8 @@ def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[
     entries = []
     predictions, split_error = try_read(split_answers, reply, len(questions))
     for question, prediction in zip(questions, predictions, strict=True):
-        answer, answer_type = question["answer"], question["answer_type"]
+        answer = question["answer"]
+        answer_type = question["answer_type"]
         checked, error = try_read(check, prediction or "", answer, answer_type)
         is_readable = check(answer, answer, answer_type).is_right is not None
         entry = {

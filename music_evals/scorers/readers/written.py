@@ -106,7 +106,8 @@ def read_answer(
     if protocol == "strict":
         answer = _strict(text, kind)
     elif run := _published_run(kind, _stated(reply, reasoned)):
-        answer, rule = run, f"the {_RUNS[kind]} in {rule}"
+        answer = run
+        rule = f"the {_RUNS[kind]} in {rule}"
     else:
         # The published code does not read ``none``, so that the strict reading of it stays.
         answer = NONE if in_form else None
