@@ -61,7 +61,7 @@ def numbered(request: Request, answers: list[str]) -> str:
 def formulation(request: Request, answer: str | None) -> str:
     """Symbolic lines that lead the solver to an answer, without one to any by chance."""
     solver = SOLVERS[request.keys["task"]]
-    lists = solver.examples[answer or request.random.choice([*solver.examples])]
+    lists = solver.examples[answer or request.random.choice(list(solver.examples))]
     return solver.schema.write(request.keys["identifiers"], lists)
 
 

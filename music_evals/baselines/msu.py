@@ -318,8 +318,7 @@ def _signature(measure: Measure) -> int:
 
 
 def _instruments(question: _Question) -> str:
-    names = [_only([part.name]) for part in question.parts]
-    return ", ".join(dict.fromkeys(names))
+    return ", ".join(dict.fromkeys([_only([part.name]) for part in question.parts]))
 
 
 def _last_pitch(question: _Question) -> str:

@@ -51,7 +51,7 @@ def read_record(record: Record) -> MediaQuestion:
     question_id = f"{name}-{sha256(record['question'].encode()).hexdigest()[:8]}"
     wrong = [record[f"distractor_{number}_answer"] for number in (1, 2, 3)]
     sound = Part("audio", (clip, sound_key(record["question"], record["correct_answer"])))
-    groups = {"theme": source, "subtheme": record["genre"] or None, "tags": [*_tags(record)]}
+    groups = {"theme": source, "subtheme": record["genre"] or None, "tags": list(_tags(record))}
     parts = [sound, record["question"]]
     return MediaQuestion.mixed(
         question_id, parts, record["correct_answer"], wrong, piece=clip, **groups

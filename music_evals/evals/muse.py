@@ -52,10 +52,9 @@ from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY
 from music_evals.scorers.logiclm import solver_decision
-from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
 from music_evals.solvers.media import MEDIA, SHOWN, data_uri
-from music_evals.solvers.replies import reply
+from music_evals.solvers.replies import AnswerForm, reply
 from music_evals.solvers.stimulus import Stimulus
 from music_evals.solvers.symbolic.music import SOLVERS, SymbolicSolver
 
@@ -284,7 +283,6 @@ def trials_task(
         floors={"": floors_of(origin, trials.name, {"test": rows})},
         shuffled=True,
         metric=metric,
-        reasons=params.strategy == "cot",
     )
 
 
@@ -395,11 +393,12 @@ def _formulated(trials: Trials, row: Row, followup: Mapping[str, Any]) -> list[C
             "transcriptions (generated)"
         )
     schema = trials.solver.schema
-    result = trials.solver.decide(lists).result
-    finding = Template(followup["decided"]).substitute(result=result)
+    finding = Template(followup["decided"]).substitute(result=trials.solver.decide(lists).result)
     closing = Template(followup["final"]).substitute({**followup, "finding": finding})
-    lines = schema.write(trials.identifiers, lists)
-    return [ChatMessageAssistant(content=lines), ChatMessageUser(content=closing)]
+    return [
+        ChatMessageAssistant(content=schema.write(trials.identifiers, lists)),
+        ChatMessageUser(content=closing),
+    ]
 
 
 def _true_lists(solver: SymbolicSolver, clips: Sequence[str], row: Row) -> list[list[int]] | None:

@@ -192,8 +192,10 @@ def _typed(aliases: Mapping[str, Sequence[str]], row: Row, reply: str, is_cut: b
         kind = kind_of(name, row["options"], aliases)
     except ValueError as error:
         raise _RowError(str(error)) from None
-    verdict = judge_typed(reply, row["answer"], kind, is_cut=is_cut)
-    return _reward(verdict, _ends_in_form(reply, (), row["answer"]))
+    return _reward(
+        judge_typed(reply, row["answer"], kind, is_cut=is_cut),
+        _ends_in_form(reply, (), row["answer"]),
+    )
 
 
 def _lettered(row: Row, reply: str, is_cut: bool) -> Reward:
@@ -203,9 +205,8 @@ def _lettered(row: Row, reply: str, is_cut: bool) -> Reward:
 
 
 def _score_question(kind: Kind, reasoned: bool, row: Row, reply: str, is_cut: bool) -> Reward:
-    options = row.get("options", ())
     verdict = judge_written(
-        kind, reply, row["answer"], reasoned=reasoned, options=options, is_cut=is_cut
+        kind, reply, row["answer"], reasoned=reasoned, options=row.get("options", ()), is_cut=is_cut
     )
     return _reward(verdict, bool(verdict.in_form))
 
@@ -276,7 +277,7 @@ def _is_varied(midi: bytes) -> bool:
         return False
     order = np.lexsort((notes.pitch, notes.onset))
     steps = np.diff(notes.onset[order], prepend=0).tolist()
-    events = [*zip(steps, notes.pitch[order].tolist(), strict=True)]
+    events = list(zip(steps, notes.pitch[order].tolist(), strict=True))
     runs = {tuple(events[start : start + RUN]) for start in range(len(events) - RUN + 1)}
     return len(runs) >= LEAST_RUNS
 
@@ -312,7 +313,7 @@ def _ends_in_form(reply: str, options: Sequence[str], right: str) -> bool:
     text = clean_reply(reply).strip()
     if len(right) > 1 and text in options:
         return True
-    answers = [*ascii_uppercase[: len(options)]] if len(right) == 1 else options
+    answers = list(ascii_uppercase[: len(options)]) if len(right) == 1 else options
     label, answer = text[-2_000:].rpartition("\n")[2].partition("Final Answer: ")[1:]
     if not label:
         return False

@@ -140,9 +140,9 @@ def sequence_of(items: Sequence[Item], metadata: Metadata) -> tuple[float, float
         return None
     names, clusters = zip(*((item.id, item.cluster) for item in items), strict=True)
     values = [float(item.value or 0) for item in items]
-    planned = int(metadata[PLANNED])
-    largest = int(metadata[LARGEST])
-    return sequence_interval(values, names, clusters, planned, largest)
+    return sequence_interval(
+        values, names, clusters, int(metadata[PLANNED]), int(metadata[LARGEST])
+    )
 
 
 _latest: list[tuple[Sequence[SampleScore], list[Item]]] = []

@@ -147,12 +147,18 @@ class _Trial:
     async def _call_solver(self, text: str) -> None:
         # Called through Inspect rather than directly, so that the log shows a tool event.
         name = self.symbolic.name
-        parameters = {"transcription": "symbolic lines"}
         tool = ToolDef(
-            self._decide, name=name, description="Decides.", parameters=parameters, parallel=False
+            self._decide,
+            name=name,
+            description="Decides.",
+            parameters={"transcription": "symbolic lines"},
+            parallel=False,
         )
-        arguments = {"transcription": text[: MAX_CHARACTERS + 1]}
-        call = ToolCall(id=f"{name}_{len(self.attempts) + 1}", function=name, arguments=arguments)
+        call = ToolCall(
+            id=f"{name}_{len(self.attempts) + 1}",
+            function=name,
+            arguments={"transcription": text[: MAX_CHARACTERS + 1]},
+        )
         await execute_tools([ChatMessageAssistant(content="", tool_calls=[call])], [tool])
 
     async def _decide(self, transcription: str) -> str:

@@ -139,7 +139,7 @@ def messages_of(sample: Sample) -> list[ChatMessage]:
 def parts_of(message: ChatMessage) -> list[Content]:
     """Return the parts of a message; a text is one part."""
     content = message.content
-    return [ContentText(text=content)] if isinstance(content, str) else [*content]
+    return [ContentText(text=content)] if isinstance(content, str) else list(content)
 
 
 def pages_in(part: Content) -> int:

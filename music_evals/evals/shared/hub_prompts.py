@@ -32,7 +32,7 @@ from music_evals.datasets_builders.dataset_io.provenance import (
 )
 from music_evals.datasets_builders.dataset_io.writing import write_rows
 from music_evals.evals.registry import MODULES
-from music_evals.scorers.items import CLUSTERS
+from music_evals.scorers.items import cluster_of
 from music_evals.solvers.stimulus import question_message
 
 # Answers of MSU-Bench that a pattern reads, and their types.
@@ -165,7 +165,6 @@ def _is_closed(sample: Sample) -> bool:
 def _row(sample: Sample, mark: str) -> PromptRow:
     message, asks = question_message(sample)
     metadata = sample.metadata or {}
-    cluster = next((metadata[name] for name in CLUSTERS if name in metadata), sample.id)
     return {
         "id": str(sample.id),
         "benchmark": asks["benchmark"],
@@ -173,7 +172,7 @@ def _row(sample: Sample, mark: str) -> PromptRow:
         "input": message.text,
         "choices": sample.choices or metadata.get("options"),
         "target": str(sample.target),
-        "cluster": str(cluster),
+        "cluster": cluster_of(metadata, sample.id),
         "asks": json.dumps(asks, ensure_ascii=False),
         "canary": mark,
     }

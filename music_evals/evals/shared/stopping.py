@@ -11,6 +11,7 @@ from inspect_ai.scorer import SampleScore
 from inspect_ai.util import EarlyStop
 from pydantic import JsonValue
 
+from music_evals.notation.grouping import group_by
 from music_evals.scorers.items import (
     LARGEST,
     PLANNED,
@@ -42,9 +43,7 @@ def stopping_task(task: Task, rule: Rule) -> Task:
         others = _scores_of(rule, scorer)
     elif not 0 < rule < 100:
         raise ValueError(f"stopping={rule} is not valid; a width in points, 0 to 100, is needed")
-    clusters: dict[str, list[Sample]] = {}
-    for sample in task.dataset:
-        clusters.setdefault(cluster_of(sample.metadata or {}, sample.id), []).append(sample)
+    clusters = group_by(task.dataset, lambda sample: cluster_of(sample.metadata or {}, sample.id))
     facts = {PLANNED: len(clusters), LARGEST: max(map(len, clusters.values()))}
     samples = []
     for cluster in Random(_SEED).sample(sorted(clusters), len(clusters)):

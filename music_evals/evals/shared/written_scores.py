@@ -44,9 +44,8 @@ from music_evals.scorers.score_tasks import (
     option_index,
     wrong_measures,
 )
-from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.media import MEDIA, SHOWN
-from music_evals.solvers.replies import reply
+from music_evals.solvers.replies import AnswerForm, reply
 from music_evals.solvers.stimulus import Stimulus
 
 Strategy = Literal["standalone", "cot"]
@@ -152,10 +151,9 @@ def score_task(
     samples = []
     for row in fitting:
         why = explanations.get(row["id"])
-        sample = record_to_sample(
-            benchmark.name, name, notation, row, wording, params, majority, why
+        samples.append(
+            record_to_sample(benchmark.name, name, notation, row, wording, params, majority, why)
         )
-        samples.append(sample)
     is_published = origin.provenance.source != GENERATED
     return declared_task(
         params,
@@ -175,7 +173,6 @@ def score_task(
         },
         floors={"": _floors(name, origin, params.protocol, fitting)},
         is_like=not is_published,
-        reasons=params.strategy == "cot",
     )
 
 
@@ -310,8 +307,7 @@ def prompt_text(
         return _published_prompt(name, row, wording, strategy)
     parts = []
     if row["score"]:
-        score = row["score"].strip("\r\n")
-        parts.append(Template(wording["score"]).substitute(score=score))
+        parts.append(Template(wording["score"]).substitute(score=row["score"].strip("\r\n")))
     parts.append(question_text(name, row, wording, protocol))
     if row["options"]:
         parts.append(Template(wording["options"]).substitute(options=listed(row["options"])))
@@ -325,13 +321,15 @@ def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Prot
         if instruction := row.get("instruction"):
             return str(instruction)
         paper = wording["paper"]
-        field = paper["field"].get(row["kind"], "")
-        return Template(paper["question"][name]).substitute(field=field)
+        return Template(paper["question"][name]).substitute(
+            field=paper["field"].get(row["kind"], "")
+        )
     question = wording["question"][name]
     if isinstance(question, Mapping):
         question = question[row["kind"]]
-    measure = row["id"].rpartition(".m")[2]
-    return Template(question).substitute(numbering=wording["numbering"], measure=measure)
+    return Template(question).substitute(
+        numbering=wording["numbering"], measure=row["id"].rpartition(".m")[2]
+    )
 
 
 def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: Strategy) -> str:
@@ -341,8 +339,7 @@ def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: 
     paper = wording["paper"]
     form = FORMS[name]
     if form == "index":
-        options = _published_options(row["options"])
-        middle = Template(paper["options"]).substitute(options=options)
+        middle = Template(paper["options"]).substitute(options=_published_options(row["options"]))
         reply_form = wording["form"][form]
         demand = paper["reply"]["index"]
     else:

@@ -53,7 +53,7 @@ def _read(statement: str) -> list[str]:
     text = with_points(affirmed(folded(statement, numbers=True)))
     for part in (without_asides(text), text):
         tempi = filter(None, chain.from_iterable(_TEMPO.findall(part)))
-        numbers = [*tempi] or read_numbers(_METRE.sub(" ", part)).values
+        numbers = list(tempi) or read_numbers(_METRE.sub(" ", part)).values
         if values := [float(number) for number in numbers]:
             return [f"{value:g}" for value in dict.fromkeys(values)]
     return []

@@ -96,7 +96,7 @@ def laid_out(statement: str, column: str = "") -> str:
 
 def _column(lines: list[str], own: re.Pattern[str]) -> list[str]:
     """The rows of a table; of many columns only the one with the answer, if one has its heading."""
-    heading, _, *rows = [[*map(str.strip, line.strip().strip("|").split("|"))] for line in lines]
+    heading, _, *rows = [list(map(str.strip, line.strip().strip("|").split("|"))) for line in lines]
     places = [place for place, name in enumerate(heading) if own.search(name)]
     if len(places) == 1 and len(heading) > _COLUMNS:
         rows = [row[places[0] :][:1] for row in rows]
@@ -108,7 +108,7 @@ def _without_numbers(lines: list[str]) -> list[str]:
     matches = filter(None, map(_NUMBER.match, lines))
     numbers = [int(match[1]) for match in matches]
     first = min([1, *numbers])
-    if numbers != [*range(first, first + len(numbers))]:
+    if numbers != list(range(first, first + len(numbers))):
         return lines
     return [_NUMBER.sub("", line) for line in lines]
 

@@ -56,7 +56,7 @@ def read(statement: str) -> list[str]:
     (['1.5 3.25'], [])
     """
     text = with_points(folded(statement))
-    matches = [*_TIME.finditer(text)]
+    matches = list(_TIME.finditer(text))
     clock = [match for match in matches if match[1]]
     times = single_run(text, [(*match.span(), _time(match)) for match in clock or matches])
     return [" ".join(f"{time:g}" for time in sorted(times))] if 0 < len(times) <= _MOST else []

@@ -4,7 +4,8 @@ A percentile bootstrap over few clusters of unequal sizes contains the true valu
 interval here is t-based; ``docs/statistics.md`` compares both in simulations.
 """
 
-from collections.abc import Hashable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from math import isnan, nan
 from statistics import fmean
 
@@ -90,8 +91,7 @@ def jackknife(values: Floats, clusters: Names, strata: Names | None) -> tuple[fl
     if np.ptp(without) <= _EQUAL:
         return mean, 0.0, float(count)
     variance = (count - 1) / count * ((without - mean) ** 2).sum()
-    weights = (sizes / n).mean(axis=0)
-    return mean, float(variance), float(1 / (weights**2).sum())
+    return mean, float(variance), float(1 / ((sizes / n).mean(axis=0) ** 2).sum())
 
 
 def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interval:
@@ -172,10 +172,10 @@ def macro_mean(values: Sequence[float], strata: Names) -> float:
 
 def means_by_name(values: Sequence[float], names: Names) -> list[float]:
     """The mean of the values of each name."""
-    groups: dict[Hashable, list[float]] = {}
+    groups = defaultdict(list)
     for value, name in zip(values, names, strict=True):
-        groups.setdefault(name, []).append(value)
-    return [*map(fmean, groups.values())]
+        groups[name].append(value)
+    return list(map(fmean, groups.values()))
 
 
 def checked_outcomes(name: str, given: Outcomes, clusters: Names | None = None) -> Floats:

@@ -127,7 +127,7 @@ def permutation_p(answers: Answers, keys: Sequence[str], items: Names) -> float:
         return 1.0
     codes = {text: code for code, text in enumerate({*answers, *keys})}
     chosen = np.array([codes[answer] for answer in answers])
-    pairs = [*zip(items, keys, strict=True)]
+    pairs = list(zip(items, keys, strict=True))
     places = numbered(pairs)
     right = np.array([codes[key] for _, key in dict.fromkeys(pairs)])
     test = permutation_test(

@@ -48,6 +48,5 @@ def bootstrap_interval(
     places = numbered(groups)
     number = places.max() + 1
     draws = min(_DRAWS, max(_LEAST_DRAWS, _MOST_COUNTS // len(places)))
-    rng = np.random.default_rng(0)
-    drawn = rng.multinomial(number, np.full(number, 1 / number), size=draws)
+    drawn = np.random.default_rng(0).multinomial(number, np.full(number, 1 / number), size=draws)
     return middle95(statistic(drawn[:, places].astype(float)))

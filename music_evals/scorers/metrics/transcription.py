@@ -46,8 +46,7 @@ def note_f1(
     if not in_order:
         transcription = sorted(transcription)
         reference = sorted(reference)
-    right = _common_length(transcription, reference)
-    return 2 * right / (len(transcription) + len(reference))
+    return 2 * _common_length(transcription, reference) / (len(transcription) + len(reference))
 
 
 def _common_length(first: Sequence[int], second: Sequence[int]) -> int:

@@ -130,7 +130,7 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
         return Checked("empty", False)
     numbers = answer_type in _IN_WORDS
     expected = folded(reference, numbers=numbers)
-    places = [*statements(text)]
+    places = list(statements(text))
     for statement in places:
         checked = _check_statement(folded(statement, numbers=numbers), expected, answer_type)
         if checked.is_right is not None:
@@ -183,7 +183,7 @@ def after_label(text: str) -> str:
 
 def _last(name: str, text: str) -> list[tuple[int, str]]:
     """What the last match of a pattern marks as an answer, and its distance from the end."""
-    matches = [*_pattern(name).finditer(text)][-1:]
+    matches = list(_pattern(name).finditer(text))[-1:]
     return [
         (len(text) - match.start(), match["answer"] or text[match.end() :]) for match in matches
     ]
@@ -383,8 +383,7 @@ def _doubt(answer: Extraction) -> Checked | None:
 
 def _opens(answer: Extraction) -> bool:
     """Whether an answer opens with its first value."""
-    lead = answer.text[: answer.spans[0][0]]
-    return _pattern("lead").fullmatch(lead) is not None
+    return _pattern("lead").fullmatch(answer.text[: answer.spans[0][0]]) is not None
 
 
 # Whether a value is the reference's all the same, if the two are not equal; None if only a musician

@@ -74,7 +74,7 @@ def judge_option(
         ...     "Harp"], "A").value
         (1.0, 1.0)
     """
-    order = order or [*range(len(options))]
+    order = order or list(range(len(options)))
     place = names_of(options, right).index(right)
     if official:
         reading = READERS[official](reply, [options[at] for at in order], order.index(place))

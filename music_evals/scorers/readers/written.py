@@ -283,5 +283,5 @@ def _bare(stated: str) -> str:
 def _stated(text: str, reasoned: bool) -> str:
     """The whole reply, or the text after its last label if the model was to reason first."""
     end = text[-MAX_REPLY:]
-    labels = [*_pattern("answer_line").finditer(end)] if reasoned else []
+    labels = list(_pattern("answer_line").finditer(end)) if reasoned else []
     return end[labels[-1].end() :] if labels else text
