@@ -57,7 +57,8 @@ def read_conversation(
     asked = [(message.metadata or {})["asks"] for message in asking]
     if not asking and isinstance(facts := metadata.get("asks"), str):
         # Inspect makes the messages of prompts from the Hub, without metadata.
-        asking, asked = [messages[-1]], [json.loads(facts)]
+        asking = [messages[-1]]
+        asked = [json.loads(facts)]
     if not asking:
         raise BaselineError(
             "the baselines answer the tasks of music-evals only: neither a message of this "

@@ -17,7 +17,8 @@ def guess(request: Request, seed: int | None = None) -> str:
     the task drew among those to the same kind of question. Symbolic lines are made for an answer by
     chance; a piece is eight measures of random notes, other ones for each seed.
     """
-    random, keys = request.random, request.keys
+    random = request.random
+    keys = request.keys
     match keys["answer_type"]:
         case "symbols":
             return formulation(request, None)
@@ -60,7 +61,7 @@ def numbered(request: Request, answers: list[str]) -> str:
 def formulation(request: Request, answer: str | None) -> str:
     """Symbolic lines that lead the solver to an answer, without one to any by chance."""
     solver = SOLVERS[request.keys["task"]]
-    lists = solver.examples[answer or request.random.choice([*solver.examples])]
+    lists = solver.examples[answer or request.random.choice(list(solver.examples))]
     return solver.schema.write(request.keys["identifiers"], lists)
 
 

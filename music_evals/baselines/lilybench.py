@@ -167,7 +167,8 @@ def read_abc(abc: str) -> Performance:
     """
     header, voices = split_voices(abc)
     fields = {line[0]: line[2:].split(" clef=")[0].strip() for line in header if line[1:2] == ":"}
-    key, metre = parse_key(fields.get("K", "")).name, parse_meter(fields.get("M", ""))
+    key = parse_key(fields.get("K", "")).name
+    metre = parse_meter(fields.get("M", ""))
     measures = list(split_measures("\n".join(next(iter(voices.values()), []))))
     length = Fraction(len(measures))
     # A first measure that is not complete is a pickup.

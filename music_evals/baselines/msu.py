@@ -268,7 +268,8 @@ def _repeats(question: _Question) -> str:
 
 
 def _returns(question: _Question) -> str:
-    outline, first = _outline(question.measure), question.measure.number
+    outline = _outline(question.measure)
+    first = question.measure.number
     numbers = [
         str(measure.number)
         for measure in question.all
@@ -317,8 +318,7 @@ def _signature(measure: Measure) -> int:
 
 
 def _instruments(question: _Question) -> str:
-    names = [_only([part.name]) for part in question.parts]
-    return ", ".join(dict.fromkeys(names))
+    return ", ".join(dict.fromkeys([_only([part.name]) for part in question.parts]))
 
 
 def _last_pitch(question: _Question) -> str:

@@ -53,8 +53,7 @@ def _repaired(refused: str, schema: Schema, count: int) -> list[list[int]]:
             lists.append(
                 [number for number in numbers if schema.lowest <= number <= schema.highest]
             )
-    missing = max(0, count - len(lists))
-    return [*lists[:count], *[[]] * missing]
+    return [*lists[:count], *[[]] * (count - len(lists))]
 
 
 def _instrument(text: str) -> int:

@@ -161,7 +161,9 @@ def _measures(
     header: dict[str, str], words: str, lines: list[re.Match[str]], events: list[list[Event]]
 ) -> Iterator[Measure]:
     """The measures of a voice; `words` are its definition."""
-    metre, sharps, clef = header.get("M", ""), _sharps(header.get("K", "")) or 0, _clef(words)
+    metre = header.get("M", "")
+    sharps = _sharps(header.get("K", "")) or 0
+    clef = _clef(words)
     for place, line in enumerate(lines):
         text, number = line.groups()
         measure = Measure(int(number), metre, sharps, clef, [text], events[place])
@@ -175,7 +177,8 @@ def _measures(
             signs = _sharps(value)
             if signs is not None:
                 measure.has_new_key = place > 0 and is_ahead and signs != sharps
-                measure.sharps, sharps = (signs if is_ahead else sharps), signs
+                measure.sharps = signs if is_ahead else sharps
+                sharps = signs
             if _CLEF.search(value):
                 new_clef = _clef(value)
                 if is_ahead:

@@ -186,8 +186,9 @@ def prompt_to_sample(
         parts = []
         for demonstration in shown:
             score = demonstration["text"].strip("\r\n")
-            metadata = published_metadata(demonstration, words)
-            parts.append(template.substitute(metadata=metadata, score=score))
+            parts.append(
+                template.substitute(metadata=published_metadata(demonstration, words), score=score)
+            )
         prompt = "\n\n".join([*parts, published_request(row, words)])
     else:
         for demonstration in shown:
@@ -199,15 +200,19 @@ def prompt_to_sample(
     description = {
         name: value for name, value in row.items() if name in fields and value is not None
     }
-    asks = question_metadata(
-        "lilybench_generation",
-        "generation",
-        answer_type="piece",
-        form="$answer",
-        index=row["index"],
-        description=description,
+    messages.append(
+        ChatMessageUser(
+            content=prompt,
+            metadata=question_metadata(
+                "lilybench_generation",
+                "generation",
+                answer_type="piece",
+                form="$answer",
+                index=row["index"],
+                description=description,
+            ),
+        )
     )
-    messages.append(ChatMessageUser(content=prompt, metadata=asks))
     return Sample(
         id=row["id"],
         input=messages,
@@ -217,8 +222,9 @@ def prompt_to_sample(
 
 def request(description: Description, wording: Prompts) -> str:
     """Word what is to be written under ``strict``."""
-    lines = _lines(description, wording["description"])
-    return Template(wording["prompt"]).substitute(description=lines)
+    return Template(wording["prompt"]).substitute(
+        description=_lines(description, wording["description"])
+    )
 
 
 def published_request(description: Description, wording: Prompts) -> str:
@@ -238,8 +244,9 @@ def published_request(description: Description, wording: Prompts) -> str:
 
 def published_metadata(description: Description, wording: Prompts) -> str:
     """Word the metadata of a piece as published: in comments of LilyPond."""
-    lines = _lines({**description, "part": description["part"] or FULL}, wording["lines"])
-    return Template(wording["metadata"]).substitute(lines=lines)
+    return Template(wording["metadata"]).substitute(
+        lines=_lines({**description, "part": description["part"] or FULL}, wording["lines"])
+    )
 
 
 def _lines(facts: Mapping[str, Any], lines: Mapping[str, str]) -> str:

@@ -225,11 +225,6 @@ class _Selection:
             return "every score is longer than max_score_tokens"
         return self.unlike[0] if self.unlike else f"{rendering} holds no answer"
 
-    def keep(self, shown: Mapping[str, Rendered]) -> None:
-        """Keep the scores of these renderings only."""
-        self.shown = dict(shown)
-        self.scores = [score for score in self.scores if score["score_id"] in self.shown]
-
 
 def _task(
     modality: Modality, params: MsuParameters, rendering: Rendering, columns: Sequence[str]
@@ -253,7 +248,7 @@ def _task(
     available = [name for name in SPLITS if name in origin.provenance.counts.get("questions", {})]
     splits = available if params.split == "all" else [params.split]
     by_split = {split: _load_questions(params.dataset, split, spec) for split in splits}
-    rows = [*chain(*by_split.values())]
+    rows = list(chain(*by_split.values()))
 
     selection = _choose_stimulus(params, rendering, columns, splits, spec)
     if longest is not None:
@@ -277,8 +272,7 @@ def _task(
         (row["kind"] or _type_of(row), _type_of(row), row["answer"]) for row in rows
     )
     majority = commonest((row["kind"] or "", row["answer"]) for row in learnt)
-    wording = load_prompts("msu", params.prompts)
-    prompt = Prompt(wording, modality, rendering, majority, vocabulary)
+    prompt = Prompt(load_prompts("msu", params.prompts), modality, rendering, majority, vocabulary)
     samples = _samples(selection, prompt, params.asking, originals)
     if not samples:
         raise ValueError(f"no question is left to ask: {selection.problem(rendering)}")
@@ -409,7 +403,6 @@ def _choose_stimulus(
     if params.content == "title":
         return _Selection(_load_scores(params.dataset, (), splits, spec), {})
     scores = _load_scores(params.dataset, columns, splits, spec)
-    selection = _Selection(scores, {})
     if "musicxml" in columns:
         texts = [score["musicxml"] or "" for score in scores]
         rendered = render(texts, rendering, partial(_announced, rendering))
@@ -418,15 +411,15 @@ def _choose_stimulus(
         for score in scores:
             files = [image["bytes"] for image in score.get("images", ())]
             rendered.append(as_it_stands(text=score.get("abc") or "", files=files))
-    shown = {}
+    selection = _Selection([], {})
     for score, result in zip(scores, rendered, strict=True):
         if result["problem"]:
             reason = f"{score['score_id']}: {result['problem']}"
             selection.unlike.append(reason)
             _log.warning("Left out, as it is not the same as %s: %s", rendering, reason)
         else:
-            shown[score["score_id"]] = result
-    selection.keep(shown)
+            selection.shown[score["score_id"]] = result
+            selection.scores.append(score)
     return selection
 
 
@@ -464,14 +457,16 @@ def _announced(rendering: Rendering, count: int) -> Iterator[Callable[[], None]]
 
 def _limit_length(selection: _Selection, max_tokens: int) -> None:
     """Leave out scores that are too long."""
-    shown = {}
-    for name, rendered in selection.shown.items():
-        if notation_tokens(len(rendered["text"])) <= max_tokens:
-            shown[name] = rendered
-        else:
-            selection.refused.append(name)
-    if selection.shown:
-        selection.keep(shown)
+    selection.refused = [
+        name
+        for name, rendered in selection.shown.items()
+        if notation_tokens(len(rendered["text"])) > max_tokens
+    ]
+    for name in selection.refused:
+        del selection.shown[name]
+    selection.scores = [
+        score for score in selection.scores if score["score_id"] not in selection.refused
+    ]
 
 
 def _make_twins(selection: _Selection, twin: Twin) -> None:
@@ -487,7 +482,8 @@ def _make_twins(selection: _Selection, twin: Twin) -> None:
     questions = {}
     for score in selection.scores:
         name = score["score_id"]
-        rows, text = selection.questions[name], selection.shown[name]["text"]
+        rows = selection.questions[name]
+        text = selection.shown[name]["text"]
         try:
             if twin == "transposed":
                 text, rows = transposed(text, rows, [_type_of(row) for row in rows])
@@ -497,8 +493,11 @@ def _make_twins(selection: _Selection, twin: Twin) -> None:
             selection.unlike.append(f"{name}: it cannot be transposed: {error}")
         else:
             scores.append(score)
-            shown[name], questions[name] = as_it_stands(text=text), rows
-    selection.scores, selection.shown, selection.questions = scores, shown, questions
+            shown[name] = as_it_stands(text=text)
+            questions[name] = rows
+    selection.scores = scores
+    selection.shown = shown
+    selection.questions = questions
 
 
 # --- prompts and samples
@@ -571,9 +570,11 @@ def record_to_sample(
 
 
 def _target(answers: Sequence[str]) -> str:
-    if len(answers) == 1:
-        return answers[0]
-    return "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, start=1))
+    return answers[0] if len(answers) == 1 else _numbered(answers)
+
+
+def _numbered(texts: Sequence[str]) -> str:
+    return "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
 
 
 def prompt_messages(
@@ -638,8 +639,9 @@ def _score_text(
 def _question_text(questions: Sequence[QuestionRow], wording: Prompts) -> str:
     if len(questions) == 1:
         return Template(wording["single"]).substitute(question=questions[0]["question"])
-    lines = [f"{number}. {row['question']}" for number, row in enumerate(questions, start=1)]
-    return Template(wording["batch"]).substitute(count=len(lines), questions="\n".join(lines))
+    return Template(wording["batch"]).substitute(
+        count=len(questions), questions=_numbered([row["question"] for row in questions])
+    )
 
 
 def _file_content(file: bytes) -> Content:

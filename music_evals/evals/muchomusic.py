@@ -45,12 +45,13 @@ def read_record(record: Record) -> MediaQuestion:
         return MediaQuestion(
             question_id, [entry["sound"], entry["question"]], entry["choices"], entry["right"]
         )
-    name, source = record["dataset_identifier"].removesuffix(".json"), record["dataset"]
+    name = record["dataset_identifier"].removesuffix(".json")
+    source = record["dataset"]
     clip = f"{name}.2min" if source == "sdd" else name.rpartition("_")[0]
     question_id = f"{name}-{sha256(record['question'].encode()).hexdigest()[:8]}"
     wrong = [record[f"distractor_{number}_answer"] for number in (1, 2, 3)]
     sound = Part("audio", (clip, sound_key(record["question"], record["correct_answer"])))
-    groups = {"theme": source, "subtheme": record["genre"] or None, "tags": [*_tags(record)]}
+    groups = {"theme": source, "subtheme": record["genre"] or None, "tags": list(_tags(record))}
     parts = [sound, record["question"]]
     return MediaQuestion.mixed(
         question_id, parts, record["correct_answer"], wrong, piece=clip, **groups

@@ -52,10 +52,9 @@ from music_evals.notation.midi.files import parse_midi_text
 from music_evals.scorers.choice import final_answer
 from music_evals.scorers.explanations import WHY
 from music_evals.scorers.logiclm import solver_decision
-from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.logiclm import REFINEMENT_TOKENS, logiclm
 from music_evals.solvers.media import MEDIA, SHOWN, data_uri
-from music_evals.solvers.replies import reply
+from music_evals.solvers.replies import AnswerForm, reply
 from music_evals.solvers.stimulus import Stimulus
 from music_evals.solvers.symbolic.music import SOLVERS, SymbolicSolver
 
@@ -188,7 +187,8 @@ def _task(name: ConfigName, question: str, clips: Sequence[str], params: MusePar
     dataset = at_level(BENCHMARK, name, params)
     trials = Trials(name, question, clips, dataset, partial(reason, name), SOLVERS[name])
     wording = load_wording("muse", name, params)
-    texts, logic = wording[name], wording["logiclm"]
+    texts = wording[name]
+    logic = wording["logiclm"]
     system = Template(texts[params.strategy]).substitute(given=texts["given"][params.modality])
     return trials_task(trials, params, system, {**logic, "final": texts["final"]}, texts["worked"])
 
@@ -205,7 +205,8 @@ def load_wording(benchmark: str, name: str, params: MuseParameters) -> Prompts:
         ValueError: the user's file rewords a text, and not the text that is asked in its place at a
             level above 1.
     """
-    standard, wording = load_prompts(benchmark), load_prompts(benchmark, params.prompts)
+    standard = load_prompts(benchmark)
+    wording = load_prompts(benchmark, params.prompts)
     ladder = {} if params.level == 1 else wording[name].get("ladder", {})
 
     def is_reworded(path: str) -> bool:
@@ -248,7 +249,8 @@ def trials_task(
             f"strategy='logiclm' is not valid for {trials.name}; valid values are: standalone, cot "
             "(a transcription from which a solver could decide would be the answer itself)"
         )
-    level, highest = trials.dataset.level, _SOLVED_LEVELS.get(trials.name, 5)
+    level = trials.dataset.level
+    highest = _SOLVED_LEVELS.get(trials.name, 5)
     if symbolic and level > highest:
         raise ValueError(
             f"strategy='logiclm' is valid for {trials.name} up to level={highest}, as its solver "
@@ -262,10 +264,13 @@ def trials_task(
         opening += _worked_example(trials, params, row, followup, worked)
     majority = commonest(("", row["target"]) for row in rows)[""]
     random.Random(params.seed).shuffle(rows)
-    solver, scorers, metric = reply(), [final_answer()], None
+    solver = reply()
+    scorers = [final_answer()]
+    metric = None
     if symbolic:
         solver = logiclm(symbolic, followup, params.refinement_tokens)
-        scorers, metric = [solver_decision(), final_answer()], "solver_decision/accuracy"
+        scorers = [solver_decision(), final_answer()]
+        metric = "solver_decision/accuracy"
     return declared_task(
         params,
         trials.dataset.name,
@@ -278,7 +283,6 @@ def trials_task(
         floors={"": floors_of(origin, trials.name, {"test": rows})},
         shuffled=True,
         metric=metric,
-        reasons=params.strategy == "cot",
     )
 
 
@@ -388,11 +392,13 @@ def _formulated(trials: Trials, row: Row, followup: Mapping[str, Any]) -> list[C
             "as its solution; valid here are shots=zero, the other strategies, and datasets with "
             "transcriptions (generated)"
         )
-    schema, result = trials.solver.schema, trials.solver.decide(lists).result
-    finding = Template(followup["decided"]).substitute(result=result)
+    schema = trials.solver.schema
+    finding = Template(followup["decided"]).substitute(result=trials.solver.decide(lists).result)
     closing = Template(followup["final"]).substitute({**followup, "finding": finding})
-    lines = schema.write(trials.identifiers, lists)
-    return [ChatMessageAssistant(content=lines), ChatMessageUser(content=closing)]
+    return [
+        ChatMessageAssistant(content=schema.write(trials.identifiers, lists)),
+        ChatMessageUser(content=closing),
+    ]
 
 
 def _true_lists(solver: SymbolicSolver, clips: Sequence[str], row: Row) -> list[list[int]] | None:
@@ -406,7 +412,8 @@ def trial(trials: Trials, row: Row, params: MuseParameters, **facts: Any) -> Cha
     worked example.
     """
     content: list[Content] = []
-    text, music = "", []
+    text = ""
+    music = []
     for identifier, clip in zip(trials.identifiers, trials.clips, strict=True):
         if params.modality == "audio":
             sound = data_uri(row["audio" + clip]["bytes"], "audio/wav")

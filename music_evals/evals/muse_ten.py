@@ -84,11 +84,13 @@ def syncopation_pairs(params: MuseParameters) -> Task:
 
 
 def _task(name: str, question: str, params: MuseParameters) -> Task:
-    form, solver = FORMS[name], SOLVERS.get(name)
+    form = FORMS[name]
+    solver = SOLVERS.get(name)
     dataset = at_level(BENCHMARK, name, params)
     trials = Trials(name, question, form.clips, dataset, lambda row: str(row["why"]), solver)
     wording = load_wording(BENCHMARK.name, name, params)
-    texts, frame = wording[name], wording["letters" if form.is_lettered else "sentences"]
+    texts = wording[name]
+    frame = wording["letters" if form.is_lettered else "sentences"]
     options = list(form.options)
     if form.is_lettered:
         lettered = zip(form.targets, options, strict=True)
@@ -107,7 +109,8 @@ def _task(name: str, question: str, params: MuseParameters) -> Task:
     }
     system = frame["cot" if params.strategy == "cot" else "standalone"]
     if solver and params.strategy == "logiclm":
-        schema, transcription = solver.schema, wording["transcription"]
+        schema = solver.schema
+        transcription = wording["transcription"]
         system = transcription["text"]
         facts |= {
             **transcription[schema.functor],

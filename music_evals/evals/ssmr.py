@@ -30,7 +30,8 @@ from music_evals.evals.shared.registration import task
 
 def read_record(record: Record, kind: Literal["abc", "image"]) -> MediaQuestion:
     """Read a line of a file of questions, with ABC or with names of pictures."""
-    music, kind_of_question = record["abc_context"], record["class_name"].removesuffix("Question")
+    music = record["abc_context"]
+    kind_of_question = record["class_name"].removesuffix("Question")
     if kind == "abc" and music:
         music = music.replace("\\n", "\n")  # as the Hub has it
     answers = [

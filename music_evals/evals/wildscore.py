@@ -34,8 +34,8 @@ def read_record(record: Record) -> MediaQuestion:
     return MediaQuestion(
         f"{picture}-{checksum}",
         [Part("image", record["image"]), record["question"]],
-        [*options.values()],
-        [*options].index(record["truth_letter"].strip()),
+        list(options.values()),
+        list(options).index(record["truth_letter"].strip()),
         theme=record.get("category"),
         subtheme=record.get("subcategory"),
         piece=picture,

@@ -37,10 +37,10 @@ from music_evals.evals.shared.levels import Level, at_level
 from music_evals.evals.shared.question_banks import fill_question
 from music_evals.evals.shared.registration import task
 from music_evals.notation.abc.transposed import direction_of, transpose_abc
+from music_evals.notation.grouping import group_by
 from music_evals.scorers.lettered_choice import Protocol, lettered_choice
-from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.media import MEDIA, SHOWN
-from music_evals.solvers.replies import reply
+from music_evals.solvers.replies import AnswerForm, reply
 from music_evals.solvers.stimulus import Stimulus
 
 # new tokens in the authors' script; a model that reasons first needs a larger ``--max-tokens``
@@ -136,11 +136,11 @@ def _task(config: ConfigName, params: ZiqiParameters) -> Task:
     majority = commonest(("", row["answer"]) for row in answers)[""]
     samples = []
     for row in rows:
-        orders = rotations(row["options"])[: params.rotations]
-        for number in range(len(orders)):
-            opening = openings[row["theme_en"]]
-            sample = record_to_sample(config, row, opening, wording, params, number, majority)
-            samples.append(sample)
+        opening = openings[row["theme_en"]]
+        samples += [
+            record_to_sample(config, row, opening, wording, params, number, majority)
+            for number in range(len(rotations(row["options"])[: params.rotations]))
+        ]
     floors = {"": floors_of(origin, config, {"test": rows})}
     for theme in openings:
         of_theme = [row for row in rows if row["theme_en"] == theme]
@@ -241,8 +241,9 @@ def sample_id(row: str) -> str:
 
 
 def _load(params: ZiqiParameters, config: ConfigName, split: str) -> list[Row]:
-    benchmark = at_level(BENCHMARK, config, params)
-    rows: list[Row] = load_split(params.dataset, config, split, benchmark=benchmark).to_list()
+    rows: list[Row] = load_split(
+        params.dataset, config, split, benchmark=at_level(BENCHMARK, config, params)
+    ).to_list()
     return rows
 
 
@@ -265,10 +266,8 @@ def _of_themes(rows: list[Row], themes: str | list[str] | None) -> list[Row]:
 
 def _human_subset(rows: list[Row], seed: int) -> list[Row]:
     """Draw two questions per sub-theme, without duplicates, in the order of the dataset."""
-    by_subtheme: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        if row["duplicate_of"] is None:
-            by_subtheme.setdefault((row["theme_en"], row["subtheme_en"]), []).append(row)
+    own = [row for row in rows if row["duplicate_of"] is None]
+    by_subtheme = group_by(own, lambda row: (row["theme_en"], row["subtheme_en"]))
     drawn = set()
     for (theme, subtheme), group in by_subtheme.items():
         rng = random.Random(f"{seed}/{theme}/{subtheme}")
@@ -280,14 +279,16 @@ def _transposed(rows: list[Row]) -> tuple[list[Row], list[str]]:
     """Transpose tune and options of all rows that have a tune; return these rows, and the ids of
     the others.
     """
-    moved, left_out = [], []
+    moved = []
+    left_out = []
     for row in rows:
         question = row["question"]
         tune = _TUNE.search(question)
         try:
             if tune is None:
                 raise ValueError("it has no tune")
-            head, abc = question[: tune.start()], question[tune.start() :]
+            head = question[: tune.start()]
+            abc = question[tune.start() :]
             direction = direction_of(abc)
             options = [transpose_abc(option, direction) for option in row["options"]]
             question = head + transpose_abc(abc, direction)

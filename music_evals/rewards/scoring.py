@@ -161,7 +161,8 @@ def judge_of(
 
 
 def _choice(row: Row, reply: str, is_cut: bool) -> Reward:
-    options, right = row["options"], row["target"] if "target" in row else row["answer"]
+    options = row["options"]
+    right = row["target"] if "target" in row else row["answer"]
     _check_right(right, options)
     return _reward(
         judge_option(reply, options, right, is_cut=is_cut), _ends_in_form(reply, options, right)
@@ -169,7 +170,8 @@ def _choice(row: Row, reply: str, is_cut: bool) -> Reward:
 
 
 def _option(row: Row, reply: str, is_cut: bool) -> Reward:
-    options, right = row["options"], row["answer"]
+    options = row["options"]
+    right = row["answer"]
     _check_right(right, options)
     verdict = (
         judge_option(reply, options, right, plain=plain_text, is_cut=is_cut)
@@ -190,8 +192,10 @@ def _typed(aliases: Mapping[str, Sequence[str]], row: Row, reply: str, is_cut: b
         kind = kind_of(name, row["options"], aliases)
     except ValueError as error:
         raise _RowError(str(error)) from None
-    verdict = judge_typed(reply, row["answer"], kind, is_cut=is_cut)
-    return _reward(verdict, _ends_in_form(reply, (), row["answer"]))
+    return _reward(
+        judge_typed(reply, row["answer"], kind, is_cut=is_cut),
+        _ends_in_form(reply, (), row["answer"]),
+    )
 
 
 def _lettered(row: Row, reply: str, is_cut: bool) -> Reward:
@@ -201,9 +205,8 @@ def _lettered(row: Row, reply: str, is_cut: bool) -> Reward:
 
 
 def _score_question(kind: Kind, reasoned: bool, row: Row, reply: str, is_cut: bool) -> Reward:
-    options = row.get("options", ())
     verdict = judge_written(
-        kind, reply, row["answer"], reasoned=reasoned, options=options, is_cut=is_cut
+        kind, reply, row["answer"], reasoned=reasoned, options=row.get("options", ()), is_cut=is_cut
     )
     return _reward(verdict, bool(verdict.in_form))
 
@@ -230,7 +233,8 @@ def _written_music(pieces: Pieces, row: Row, reply: str, is_cut: bool) -> Reward
     piece = examine(reply, "", "strict", pictures=False)
     if not piece["is_measured"]:
         return Reward(None, {}, f"not measured: {piece['problem']}")
-    compiles, has_notes = piece["problem"] is None, piece["has_notes"]
+    compiles = piece["problem"] is None
+    has_notes = piece["has_notes"]
     likeness = 0.0
     if compiles:
         likeness = piece_likeness(piece["descriptors"].get("strict", {}), pieces.fit)
@@ -273,7 +277,7 @@ def _is_varied(midi: bytes) -> bool:
         return False
     order = np.lexsort((notes.pitch, notes.onset))
     steps = np.diff(notes.onset[order], prepend=0).tolist()
-    events = [*zip(steps, notes.pitch[order].tolist(), strict=True)]
+    events = list(zip(steps, notes.pitch[order].tolist(), strict=True))
     runs = {tuple(events[start : start + RUN]) for start in range(len(events) - RUN + 1)}
     return len(runs) >= LEAST_RUNS
 
@@ -309,7 +313,7 @@ def _ends_in_form(reply: str, options: Sequence[str], right: str) -> bool:
     text = clean_reply(reply).strip()
     if len(right) > 1 and text in options:
         return True
-    answers = [*ascii_uppercase[: len(options)]] if len(right) == 1 else options
+    answers = list(ascii_uppercase[: len(options)]) if len(right) == 1 else options
     label, answer = text[-2_000:].rpartition("\n")[2].partition("Final Answer: ")[1:]
     if not label:
         return False

@@ -11,22 +11,21 @@ from statistics import fmean
 from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.chosen_option import choice_details, score_choice
+from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
 from music_evals.scorers.explanations import code
 from music_evals.scorers.readers import ERROR
 from music_evals.scorers.readers.verdicts import judge_option
 from music_evals.scorers.scores import (
-    answer_collapse,
+    ANSWER_METRICS,
+    ENDINGS,
     main_metric,
     read_reply,
-    readings,
     required_metadata,
     scorer,
-    was_cut,
 )
 
 
-@scorer(metrics=[main_metric(), readings(), answer_collapse(), choice_details()])
+@scorer(metrics=[main_metric(), *ANSWER_METRICS, choice_details()])
 def final_answer() -> Scorer:
     """Score the final answer of the last reply: correct, incorrect, or no answer, which counts as
     incorrect.
@@ -35,10 +34,9 @@ def final_answer() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        options = required_metadata(state, "options")
-        is_cut = was_cut(state.output.stop_reason)
-        judge = partial(judge_option, options=options, right=target.text, is_cut=is_cut)
-        return await score_choice(state, target.text, options, judge, key=target.text)
+        right = target.text
+        judge = option_judge(state, right, plain=str)
+        return await score_choice(state, right, state.metadata["options"], judge, key=right)
 
     return score
 
@@ -46,17 +44,19 @@ def final_answer() -> Scorer:
 _QUESTION_FACTS = ("id", "target", "variant")
 
 
-@scorer(metrics=[main_metric(), readings(), answer_collapse()])
+@scorer(metrics=[main_metric(), *ANSWER_METRICS])
 def chat_answers() -> Scorer:
     """Score the replies to all questions of a chat, each as `final_answer` does; each question is
     an item.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        rows, lines = [], []
+        rows = []
+        lines = []
         for question in required_metadata(state, "chat"):
-            reply, options = question.get("reply", ""), question["options"]
-            judge = partial(judge_option, is_cut=was_cut(question.get("stop_reason")))
+            reply = question.get("reply", "")
+            options = question["options"]
+            judge = partial(judge_option, is_cut=question.get("stop_reason") in ENDINGS)
             reading, *_ = await read_reply(judge, reply, options, question["target"])
             row = {name: question[name] for name in _QUESTION_FACTS if name in question}
             row |= {

@@ -23,7 +23,7 @@ from inspect_ai.solver import TaskState
 from inspect_ai.util import JSONSchema, LimitExceededError
 
 from music_evals.notation.toml_files import read_toml
-from music_evals.scorers.explanations import asks_of, explained
+from music_evals.scorers.explanations import asks_of, make_score
 from music_evals.scorers.items import all_items, headline
 from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import ERROR, Reading, format_error
@@ -31,7 +31,6 @@ from music_evals.scorers.readers.cleaning import clean_reply
 from music_evals.scorers.readers.fields import (
     ANSWER,
     FORM,
-    judge_field,
     judge_place,
     object_schema,
     option_probabilities,
@@ -41,11 +40,12 @@ from music_evals.scorers.readers.verdicts import Verdict, judge_option, plain_te
 from music_evals.scorers.scores import (
     Figures,
     SampleScores,
-    make_score,
+    judge_sample,
     read_reply,
     required_metadata,
     sample_metric,
     was_cut,
+    without_tags,
 )
 from music_evals.solvers.door import install
 
@@ -56,9 +56,9 @@ REPLY_END = 1_500  # characters of a reply that the model is shown
 MAX_TOKENS = 64  # of its own reply, if its configuration sets no limit
 MOST_INVENTED = 1
 """Number of trial replies without an answer in which it may read one; above it is not used."""
-NONE, REFUSED = "none", "refused"
+NONE = "none"
+REFUSED = "refused"
 
-_ANGLES = str.maketrans("<>＜＞﹤﹥", "‹›‹›‹›")
 _RULE = "the model that reads"
 _DETAILS = (
     ("accuracy_by_rules", "by_rules", ("read_again", "reader_failed")),
@@ -89,8 +89,7 @@ async def judge_choice(
     if form == "likelihood":
         return _judge_likeliest(state.output, shown)
     if form == "schema":
-        by_field = partial(judge_field, right=right, judge=shown.judge_name)
-        return await read_reply(by_field, state.output.completion), {}
+        return await judge_sample(state, shown.judge_name, right), {}
     verdict = await read_reply(by_rules, state.output.completion)
     readers = model_roles().get(ROLE)
     if readers is None:
@@ -99,7 +98,7 @@ async def judge_choice(
     facts: dict[str, Any] = {
         "by_rules": verdict.value,
         "reading_by_rules": status,
-        "read_again": status in READ_AGAIN and not was_cut(state.output.stop_reason),
+        "read_again": status in READ_AGAIN and not was_cut(state),
     }
     if error:
         facts[ERROR] = error
@@ -110,21 +109,24 @@ async def judge_choice(
         facts["reader_invents"] = await _count_invented(reader)
         if facts["reader_invents"] > MOST_INVENTED:
             return verdict, {**facts, "reader_failed": True}
-        question, reply = asks_of(state).get("question", ""), state.output.completion
-        label = await _ask(reader, question, clean_reply(reply), shown.labels)
+        question = asks_of(state).get("question", "")
+        label = await _ask(reader, question, clean_reply(state.output.completion), shown.labels)
     except LimitExceededError:
         raise
     except Exception as error:  # a model that fails must not lose the reading by rules
         _log.warning("Sample %s: no reading by a model: %s", state.sample_id, format_error(error))
         return verdict, {**facts, "reader_failed": True}
     if label in shown.labels:
-        return shown.judge([*shown.labels].index(label), _RULE), facts
+        return shown.judge(list(shown.labels).index(label), _RULE), facts
     reading = Reading("refused" if label == REFUSED else "unreadable", rule=_RULE)
     return Verdict(reading, right), facts
 
 
 def option_judge(
-    state: TaskState, right: str, official: str | None = None
+    state: TaskState,
+    right: str,
+    official: str | None = None,
+    plain: Callable[[str], str] = plain_text,
 ) -> Callable[[str], Verdict]:
     """Return what judges a reply by rules, for a sample with options; see `judge_option`."""
     return partial(
@@ -133,8 +135,8 @@ def option_judge(
         right=right,
         order=state.metadata.get("option_order"),
         official=official,
-        plain=plain_text,
-        is_cut=was_cut(state.output.stop_reason),
+        plain=plain,
+        is_cut=was_cut(state),
     )
 
 
@@ -146,9 +148,8 @@ async def score_choice(
     **metadata: Any,
 ) -> Score:
     """Score the option that a sample's reply chooses; see `judge_choice`."""
-    (reading, right, *_), facts = await judge_choice(state, right, by_rules)
-    shown = explained(state, options, right, reading)
-    return make_score(reading, right, shown, **metadata, **facts)
+    verdict, facts = await judge_choice(state, right, by_rules)
+    return make_score(state, options, verdict, **metadata, **facts)
 
 
 class _Shown(NamedTuple):
@@ -173,8 +174,9 @@ def _shown_options(state: TaskState, right: str) -> _Shown:
     # A short answer has no options.
     labels = asks_of(state).get("answers") or ascii_uppercase
     names = labels
-    if max(map(len, names)) > 1 or [*names] == options:
-        names, labels = texts, ascii_uppercase
+    if max(map(len, names)) > 1 or list(names) == options:
+        names = texts
+        labels = ascii_uppercase
 
     def judge(place: int, rule: str) -> Verdict:
         return judge_place(place, options, right, order, rule)
@@ -238,16 +240,13 @@ def reading_prompt(question: str, labels: Mapping[str, str], reply: str) -> str:
     """Return the prompt of the model that reads; no text in it can close the tags around it, or
     open others.
     """
-    choices = ", ".join([*labels, NONE, REFUSED])
-    listed = "\n".join(f"{label}. {text}" for label, text in labels.items())
-    texts = {
-        "question": question,
-        "options": listed,
-        "reply": reply[-REPLY_END:],
-        "choices": choices,
-    }
-    template = Template(_reader_facts()["prompt"].strip())
-    return template.substitute({name: text.translate(_ANGLES) for name, text in texts.items()})
+    texts = without_tags(
+        question=question,
+        options="\n".join(f"{label}. {text}" for label, text in labels.items()),
+        reply=reply[-REPLY_END:],
+        choices=", ".join([*labels, NONE, REFUSED]),
+    )
+    return Template(_reader_facts()["prompt"].strip()).substitute(texts)
 
 
 @cache

@@ -9,15 +9,55 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Any
 
+from inspect_ai.scorer import CORRECT, INCORRECT, NOANSWER, Score
 from inspect_ai.solver import TaskState
 
-from music_evals.scorers.readers import Reading
+from music_evals.scorers.readers import ERROR, Reading
+from music_evals.scorers.readers.verdicts import Verdict
 from music_evals.scorers.scores import READ_AS, fence
 
 WHY = "why"  # the key of a sample's metadata that says why its right answer is right
 MOST = 600  # characters of a text that are shown
 MOST_OF_OPTION = 160
 _REPLY_END = 200
+
+
+def make_score(
+    state: TaskState,
+    options: Sequence[str],
+    verdict: Verdict,
+    expected: str = "",
+    worth: str = "",
+    value: float | None = None,
+    **metadata: Any,
+) -> Score:
+    """Score an answer as right, wrong or missing, or by a value; the metadata say how the reply was
+    read.
+
+    Args:
+        state: of the sample.
+        options: as for `explained`, like `worth`.
+        verdict: on the reply.
+        expected: the right answer as the explanation has it, if not as the verdict has it.
+        worth: what the answer is worth, in words.
+        value: the score of an answer that may be right in part.
+        metadata: of the score.
+    """
+    reading = verdict.reading
+    if reading.error:
+        metadata[ERROR] = reading.error
+    score = Score(
+        value=CORRECT if reading.answer == verdict.right else INCORRECT,
+        answer=reading.answer,
+        explanation=explained(state, options, expected or verdict.right, reading, worth),
+        metadata={"reading": reading.status, **metadata},
+    )
+    if reading.answer is None:
+        score.value = NOANSWER
+        score.reason = "no_response" if reading.status == "empty" else "invalid_response_format"
+    if value is not None:
+        score.value = value
+    return score
 
 
 def explained(
@@ -50,7 +90,8 @@ def asked_and_expected(
     """Word the question, its options with marks at the expected and the given answer, and the
     expected answer.
     """
-    question, why = asks_of(state).get("question"), state.metadata.get(WHY)
+    question = asks_of(state).get("question")
+    why = state.metadata.get(WHY)
     parts = [f"**Asked:** {code(question, MOST)}"] if question else []
     parts += [_listed(options, expected, answer)] if options else []
     parts.append(f"**Expected:** {named(expected, options)}")

@@ -103,7 +103,8 @@ def _plain_form(text: str | None, order: Sequence[int] = ()) -> str | None:
 
 
 def _question_item(row: Metadata, cluster: str) -> Item:
-    verdict, cluster = row["verdict"], str(row.get("cluster", cluster))
+    verdict = row["verdict"]
+    cluster = str(row.get("cluster", cluster))
     texts = map(_plain_form, (row.get("prediction"), row.get("key")))
     return Item(str(row["id"]), verdict, verdict is not None, cluster, "", row, *texts)
 
@@ -139,8 +140,9 @@ def sequence_of(items: Sequence[Item], metadata: Metadata) -> tuple[float, float
         return None
     names, clusters = zip(*((item.id, item.cluster) for item in items), strict=True)
     values = [float(item.value or 0) for item in items]
-    planned, largest = int(metadata[PLANNED]), int(metadata[LARGEST])
-    return sequence_interval(values, names, clusters, planned, largest)
+    return sequence_interval(
+        values, names, clusters, int(metadata[PLANNED]), int(metadata[LARGEST])
+    )
 
 
 _latest: list[tuple[Sequence[SampleScore], list[Item]]] = []

@@ -42,18 +42,18 @@ from music_evals.scorers.readers.fields import FORM, judge_fields
 from music_evals.scorers.readers.verdicts import judge_open
 from music_evals.scorers.readers.votes import read_vote
 from music_evals.scorers.scores import (
+    ANSWER_METRICS,
     Figures,
     SampleError,
     SampleScores,
-    answer_collapse,
     details_of,
     main_metric,
-    readings,
     required_metadata,
     run_in_thread,
     sample_metric,
     scorer,
     setting_up,
+    without_tags,
 )
 from music_evals.solvers.door import install
 
@@ -66,8 +66,6 @@ LATE = "came too late: a majority stood"
 PROMPT = Template(read_toml(__package__, "judge.toml")["prompt"])
 """The prompt of a judge; it sees neither the question nor the score, as in the paper."""
 
-# No text can close the tags around it, or open others.
-_NO_TAGS = str.maketrans("<＜﹤>＞﹥", "‹‹‹›››")
 _FIELDS = ("id", "level", "kind", "question", "answer", "answer_type")
 NOT_JUDGED = ("empty", "refused")
 """Readings that are wrong without a judge."""
@@ -114,8 +112,8 @@ def agreement(scores: SampleScores) -> Figures:
     See `joint_agreement`; there is no such metric without judges and labels.
     """
     items = all_items(scores)
-    questions, clusters = [item.details for item in items], [item.cluster for item in items]
-    return flatten({"agreement": joint_agreement(questions, clusters)})
+    questions = [item.details for item in items]
+    return flatten({"agreement": joint_agreement(questions, [item.cluster for item in items])})
 
 
 @scorer(
@@ -125,8 +123,7 @@ def agreement(scores: SampleScores) -> Figures:
         misnumbered(),
         overruled(),
         agreement(),
-        readings(),
-        answer_collapse(),
+        *ANSWER_METRICS,
     ]
 )
 def judged(
@@ -218,7 +215,8 @@ def _read_labels(path: str) -> dict[str, int]:
                 if name not in (rows.fieldnames or ()):
                     raise ValueError(f"{where}: column {name!r} is missing")
             for row in rows:
-                label, line = (row["label"] or "").strip(), rows.line_num
+                label = (row["label"] or "").strip()
+                line = rows.line_num
                 if label not in ("0", "1"):
                     raise ValueError(f"{where}, line {line}: label {label!r} is neither 1 nor 0")
                 if row["id"] in labels:
@@ -256,8 +254,7 @@ def _entry(question: _Facts, verdict: _Facts, labels: Mapping[str, int]) -> _Ent
 
 def judge_prompt(reference: str, prediction: str) -> str:
     """Return what a judge is asked about an answer."""
-    texts = {"reference": reference, "prediction": prediction}
-    return PROMPT.substitute({name: text.translate(_NO_TAGS) for name, text in texts.items()})
+    return PROMPT.substitute(without_tags(reference=reference, prediction=prediction))
 
 
 def _verdict(entry: _Facts, judges: int) -> int | None:
@@ -325,8 +322,12 @@ def _score(
     if len(questions) > 1:
         metadata["misnumbered"] = _is_misnumbered(state.output.completion, entries)
     explanation = "\n".join(map(_line, questions, entries))
-    shown = "; ".join(shortened(entry["prediction"], 40) for entry in entries)
-    score = Score(value=NOANSWER, answer=shown, explanation=explanation, metadata=metadata)
+    score = Score(
+        value=NOANSWER,
+        answer="; ".join(shortened(entry["prediction"], 40) for entry in entries),
+        explanation=explanation,
+        metadata=metadata,
+    )
     if verdicts:
         score.value = sum(verdicts) / len(verdicts)
     else:

@@ -13,18 +13,16 @@ from inspect_ai.scorer import CORRECT, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.chosen_option import choice_details, score_choice
-from music_evals.scorers.explanations import explained
+from music_evals.scorers.explanations import make_score
 from music_evals.scorers.metrics.choices import choice_figures
 from music_evals.scorers.readers.choices import first_letter
 from music_evals.scorers.readers.verdicts import Verdict, judge_option
 from music_evals.scorers.scores import (
+    ANSWER_METRICS,
     Figures,
     SampleScores,
-    answer_collapse,
     main_metric,
-    make_score,
     read_reply,
-    readings,
     sample_metric,
     scorer,
     was_cut,
@@ -46,9 +44,7 @@ def precision_and_f1(scores: SampleScores) -> Figures:
     return {name: figures[name].value for name in ("precision", "f1")}
 
 
-@scorer(
-    metrics=[main_metric(), precision_and_f1(), readings(), answer_collapse(), choice_details()]
-)
+@scorer(metrics=[main_metric(), precision_and_f1(), *ANSWER_METRICS, choice_details()])
 def lettered_choice(protocol: Protocol = "strict") -> Scorer:
     """Score the letter that a reply chooses: correct, incorrect, or no answer, which counts as
     incorrect.
@@ -67,13 +63,13 @@ def lettered_choice(protocol: Protocol = "strict") -> Scorer:
         raise ValueError(f"protocol={protocol!r} is not valid; valid values are: paper, strict")
 
     async def score(state: TaskState, target: Target) -> Score:
-        reply, right = state.output.completion, target.text
+        right = target.text
         options = [choice.value for choice in state.choices]
         if protocol == "paper":
-            reading, *_ = await read_reply(lambda text: Verdict(first_letter(text), right), reply)
-            return make_score(reading, right, explained(state, options, right, reading), key=right)
-        is_cut = was_cut(state.output.stop_reason)
-        judge = partial(judge_option, options=options, right=right, is_cut=is_cut)
+            reply = state.output.completion
+            verdict = await read_reply(lambda text: Verdict(first_letter(text), right), reply)
+            return make_score(state, options, verdict, key=right)
+        judge = partial(judge_option, options=options, right=right, is_cut=was_cut(state))
         return await score_choice(state, right, options, judge, key=right)
 
     return score

@@ -81,7 +81,8 @@ def solver_decision() -> Scorer:
             },
         )
         if decision is None:
-            score.value, score.reason = NOANSWER, "invalid_response_format"
+            score.value = NOANSWER
+            score.reason = "invalid_response_format"
         return score
 
     return score

@@ -15,19 +15,17 @@ from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
-from music_evals.scorers.explanations import explained
+from music_evals.scorers.explanations import make_score
 from music_evals.scorers.metrics.estimates import estimate, flatten
 from music_evals.scorers.readers.official import READERS
 from music_evals.scorers.readers.verdicts import judge_short, plain_text
 from music_evals.scorers.scores import (
+    ANSWER_METRICS,
     Figures,
     SampleScores,
-    answer_collapse,
     judge_sample,
     main_metric,
-    make_score,
     read_reply,
-    readings,
     required_metadata,
     sample_metric,
     scorer,
@@ -52,7 +50,8 @@ def vote(scores: SampleScores) -> Figures:
     rights: dict[str, str] = {}
     ballots: dict[str, Counter[str]] = {}
     for sample in sorted(scores, key=lambda sample: str(sample.sample_id)):
-        about, details = sample.sample_metadata or {}, sample.score.metadata or {}
+        about = sample.sample_metadata or {}
+        details = sample.score.metadata or {}
         if "question" not in about or "key" not in details:
             continue
         texts = dict(zip(ascii_uppercase, map(plain_text, about["options"]), strict=False))
@@ -67,7 +66,7 @@ def vote(scores: SampleScores) -> Figures:
     return flatten({"vote": estimate(verdicts)})
 
 
-@scorer(metrics=[main_metric(), readings(), answer_collapse(), vote(), choice_details()])
+@scorer(metrics=[main_metric(), *ANSWER_METRICS, vote(), choice_details()])
 def strict_choice() -> Scorer:
     """Score the option that a reply gives as its answer, by letter or text, or its short answer.
 
@@ -76,18 +75,16 @@ def strict_choice() -> Scorer:
     """
 
     async def score(state: TaskState, target: Target) -> Score:
-        options = required_metadata(state, "options")
-        if options:
-            return await _scored(state, target.text)
-        judge = partial(judge_short, right=target.text)
-        reading, right, *_ = await judge_sample(state, judge, target.text)
-        shown = explained(state, (), target.text, reading)
-        return make_score(reading, right, shown, right_answer=target.text)
+        right = target.text
+        if required_metadata(state, "options"):
+            return await _scored(state, right)
+        verdict = await judge_sample(state, partial(judge_short, right=right), right)
+        return make_score(state, (), verdict, right, right_answer=right)
 
     return score
 
 
-@scorer(metrics=[main_metric(), readings(), answer_collapse(), vote()])
+@scorer(metrics=[main_metric(), *ANSWER_METRICS, vote()])
 def official_choice(reader: str) -> Scorer:
     """Score the option that the authors' procedure reads, one of
     `music_evals.scorers.readers.official`.
@@ -110,5 +107,4 @@ async def _scored(state: TaskState, target: str, reader: str | None = None) -> S
     options = state.metadata["options"]
     if reader is None:
         return await score_choice(state, target, options, judge, key=target)
-    reading, right, *_ = await read_reply(judge, state.output.completion)
-    return make_score(reading, right, explained(state, options, right, reading), key=target)
+    return make_score(state, options, await read_reply(judge, state.output.completion), key=target)

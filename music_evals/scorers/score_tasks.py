@@ -17,21 +17,20 @@ from inspect_ai.scorer import Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.scorers.chosen_option import choice_details, judge_choice
-from music_evals.scorers.explanations import explained
+from music_evals.scorers.explanations import make_score
 from music_evals.scorers.metrics.estimates import Estimates, flatten
 from music_evals.scorers.metrics.measures import count_figures, published_count_figures
-from music_evals.scorers.readers.fields import FORM, judge_field
+from music_evals.scorers.readers.fields import FORM
 from music_evals.scorers.readers.verdicts import Verdict, judge_written
 from music_evals.scorers.readers.written import Kind, Protocol, measures_of
 from music_evals.scorers.scores import (
+    ANSWER_METRICS,
     Figures,
     SampleScores,
-    answer_collapse,
     details_of,
+    judge_sample,
     main_metric,
-    make_score,
     read_reply,
-    readings,
     sample_metric,
     scorer,
     was_cut,
@@ -100,7 +99,7 @@ def count_estimates(
     return count_figures(numbers, [int(right) for right in rights], questions)
 
 
-@scorer(metrics=[main_metric(), in_form(), readings(), answer_collapse(), choice_details()])
+@scorer(metrics=[main_metric(), in_form(), *ANSWER_METRICS, choice_details()])
 def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the index of the chosen option: correct, incorrect, or no answer, which counts as
     incorrect.
@@ -112,7 +111,7 @@ def option_index(protocol: Protocol = "strict", reasoned: bool = False) -> Score
     return _scorer("index", protocol, reasoned)
 
 
-@scorer(metrics=[main_metric("exact"), count_errors(), in_form(), readings(), answer_collapse()])
+@scorer(metrics=[main_metric("exact"), count_errors(), in_form(), *ANSWER_METRICS])
 def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score a number of measures: correct, incorrect, or no answer; arguments as for
     `option_index`.
@@ -120,15 +119,7 @@ def measure_count(protocol: Protocol = "strict", reasoned: bool = False) -> Scor
     return _scorer("number", protocol, reasoned)
 
 
-@scorer(
-    metrics=[
-        main_metric("tau"),
-        exact_and_false_alarms(),
-        in_form(),
-        readings(),
-        answer_collapse(),
-    ]
-)
+@scorer(metrics=[main_metric("tau"), exact_and_false_alarms(), in_form(), *ANSWER_METRICS])
 def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score an order of measures by the penalised Kendall τ, from 0 to 1; arguments as for
     `option_index`.
@@ -137,15 +128,7 @@ def measure_order(protocol: Protocol = "strict", reasoned: bool = False) -> Scor
     return _scorer("order", protocol, reasoned, measure)
 
 
-@scorer(
-    metrics=[
-        main_metric("macro_f1"),
-        exact_and_false_alarms(),
-        in_form(),
-        readings(),
-        answer_collapse(),
-    ]
-)
+@scorer(metrics=[main_metric("macro_f1"), exact_and_false_alarms(), in_form(), *ANSWER_METRICS])
 def wrong_measures(protocol: Protocol = "strict", reasoned: bool = False) -> Scorer:
     """Score the measures that a reply calls wrong by their F1; arguments as for `option_index`.
 
@@ -172,18 +155,18 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
             reasoned=reasoned,
             joined=joined,
             options=[choice.value for choice in state.choices],
-            is_cut=was_cut(state.output.stop_reason),
+            is_cut=was_cut(state),
         )
         if kind == "index" and protocol == "strict":
             return await judge_choice(state, right, by_rules)
         if state.metadata.get(FORM) == "schema":
-            typed = partial(judge_written, kind, right=right)
-            by_rules = partial(judge_field, right=right, judge=typed)
+            return await judge_sample(state, partial(judge_written, kind, right=right), right), {}
         return await read_reply(by_rules, state.output.completion), {}
 
     async def score(state: TaskState, target: Target) -> Score:
         options = [choice.value for choice in state.choices]
-        (reading, right, part, in_form, sound), facts = await judge(state, target.text)
+        verdict, facts = await judge(state, target.text)
+        _, right, part, in_form, sound = verdict
         facts = {"right_answer": right, "in_form": bool(in_form), **facts}
         if protocol == "paper":
             facts["protocol"] = protocol
@@ -193,7 +176,6 @@ def _scorer(kind: Kind, protocol: Protocol, reasoned: bool, measure: str = "") -
             error = str(state.metadata.get("kind", ""))
             facts |= {"stratum": error, "counts": error != CLEAN}
         worth = "" if part is None else f"{part:.2f} ({measure})."
-        shown = explained(state, options, right, reading, worth)
-        return make_score(reading, right, shown, part, **facts)
+        return make_score(state, options, verdict, right, worth, part, **facts)
 
     return score

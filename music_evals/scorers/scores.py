@@ -12,9 +12,6 @@ from typing import Any, ParamSpec, TypeVar
 import anyio
 import anyio.to_thread
 from inspect_ai.scorer import (
-    CORRECT,
-    INCORRECT,
-    NOANSWER,
     Metric,
     SampleScore,
     Score,
@@ -106,15 +103,15 @@ def _never_failing(score: Scorer) -> Scorer:
 
 CUT, TOO_LONG = "max_tokens", "model_length"
 """Stop reasons: the reply ended at the limit of tokens; the prompt is longer than the context."""
-_ENDINGS = {
+ENDINGS = {
     CUT: "The reply ended at the limit of tokens.",
     TOO_LONG: "There is no reply, because the prompt is longer than the model's context.",
 }
 
 
-def was_cut(stop_reason: str | None) -> bool:
+def was_cut(state: TaskState) -> bool:
     """Whether a reply ended at the limit of tokens, or is an error about the model's context."""
-    return stop_reason in _ENDINGS
+    return state.output.stop_reason in ENDINGS
 
 
 def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
@@ -128,12 +125,12 @@ def _mark_cut(score: Score | None, state: TaskState) -> Score | None:
         reason = details.get("stop_reason", state.output.stop_reason)
         if is_one_token and reason == "max_tokens":
             continue
-        if was_cut(reason):
+        if reason in ENDINGS:
             details["limit"] = reason
             if details.get("reading") in ("unreadable", "empty"):
                 details["reading"] = "cut" if reason == CUT else "empty"
     if limit := score.metadata.get("limit"):
-        score.explanation = f"{score.explanation} {_ENDINGS[limit]}"
+        score.explanation = f"{score.explanation} {ENDINGS[limit]}"
     return score
 
 
@@ -183,7 +180,8 @@ def sample_metric(compute: Callable[..., Value]) -> Callable[[], Metric]:
     def make() -> Metric:
         return compute
 
-    make.__name__, make.__module__ = compute.__name__, compute.__module__
+    make.__name__ = compute.__name__
+    make.__module__ = compute.__module__
     make.__doc__ = compute.__doc__
     return metric(scores="unreduced")(make)
 
@@ -240,7 +238,8 @@ def answer_collapse(scores: SampleScores) -> Figures:
     """
     items = [item for item in all_items(scores) if item.counts and item.key is not None]
     items.sort(key=lambda item: item.id)  # samples end in any order, and draws are by place
-    answers, keys = [item.answer for item in items], [str(item.key) for item in items]
+    answers = [item.answer for item in items]
+    keys = [str(item.key) for item in items]
     names = [item.id for item in items]
     found = collapse(answers, keys, names)
     if found is None:
@@ -252,29 +251,6 @@ def answer_collapse(scores: SampleScores) -> Figures:
     if max(map(len, keys)) == 1:
         figures["position_bias"] = position_bias(answers, keys)
     return figures
-
-
-def make_score(
-    reading: Reading, right: str, explanation: str, value: float | None = None, **metadata: Any
-) -> Score:
-    """Score an answer as right, wrong or missing, or by a value; the metadata say how the reply was
-    read.
-    """
-    status, answer, _, error = reading
-    if error:
-        metadata[ERROR] = error
-    score = Score(
-        value=CORRECT if answer == right else INCORRECT,
-        answer=answer,
-        explanation=explanation,
-        metadata={"reading": status, **metadata},
-    )
-    if answer is None:
-        score.value = NOANSWER
-        score.reason = "no_response" if status == "empty" else "invalid_response_format"
-    if value is not None:
-        score.value = value
-    return score
 
 
 def not_measured(why: str) -> Score:
@@ -292,6 +268,17 @@ READ_AS: Mapping[Status, str] = {
     "empty": "is empty",
     "cut": "was cut before it held an answer",
 }
+
+
+ANSWER_METRICS = [readings(), answer_collapse()]
+"""Metrics of all scorers that read answers."""
+
+_NO_TAGS = str.maketrans("<＜﹤>＞﹥", "‹‹‹›››")
+
+
+def without_tags(**texts: str) -> dict[str, str]:
+    """Return texts that cannot close the tags around them in a prompt, or open others."""
+    return {name: text.translate(_NO_TAGS) for name, text in texts.items()}
 
 
 def fence(text: str, least: int = 1) -> str:

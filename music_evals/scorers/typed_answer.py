@@ -16,13 +16,13 @@ from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
 from music_evals.notation.grouping import group_by
-from music_evals.scorers.answer_kinds import LABEL, AnswerKind, judge_typed, kind_of
+from music_evals.scorers.answer_kinds import LABEL, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
 from music_evals.scorers.answer_kinds.statements import answer_in_line
 from music_evals.scorers.answer_kinds.words import count_errors
 from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
-from music_evals.scorers.explanations import explained
-from music_evals.scorers.items import items_of
+from music_evals.scorers.explanations import make_score
+from music_evals.scorers.items import cluster_of
 from music_evals.scorers.metrics.estimates import (
     Estimate,
     Estimates,
@@ -32,15 +32,13 @@ from music_evals.scorers.metrics.estimates import (
     share,
 )
 from music_evals.scorers.metrics.resampling import Floats
-from music_evals.scorers.readers.verdicts import Verdict
 from music_evals.scorers.scores import (
+    ANSWER_METRICS,
     Figures,
     SampleScores,
-    answer_collapse,
+    details_of,
     judge_sample,
     main_metric,
-    make_score,
-    readings,
     required_metadata,
     sample_metric,
     scorer,
@@ -61,7 +59,11 @@ def kind_figures(scores: SampleScores) -> Figures:
     right keys.
     """
     figures: Estimates = {}
-    groups = group_by(scores, lambda score: str(_details(score).get(_KIND, "")).partition(":")[0])
+
+    def kind_of_score(score: SampleScore) -> str:
+        return str((score.score.metadata or {}).get(_KIND, "")).partition(":")[0]
+
+    groups = group_by(scores, kind_of_score)
     for name, compute in _FIGURES.items():
         if name in groups:
             figures |= compute(groups[name])
@@ -73,8 +75,8 @@ def _label_figures(scores: SampleScores) -> Estimates:
 
 
 def _text_figures(scores: SampleScores) -> Estimates:
-    is_cer = all(_details(score)[_KIND] == "text:cer" for score in scores)
-    pairs = [*zip(*_sides(scores), strict=True)]
+    is_cer = all(details[_KIND] == "text:cer" for details in details_of(scores))
+    pairs = list(zip(*_sides(scores), strict=True))
     name = "cer" if is_cer else "wer"
     estimates = {}
     for key, is_raw in ((name, False), (f"{name}_raw", True)):
@@ -118,36 +120,27 @@ def macro_f1(answers: Sequence[str], rights: Sequence[str], clips: Sequence[str]
             table[row, columns] = 1
 
     def mean_f1(drawn: Floats) -> Floats:
-        hits, sizes = drawn @ (given * expected), drawn @ (given + expected)
+        hits = drawn @ (given * expected)
+        sizes = drawn @ (given + expected)
         occurs = drawn @ expected > 0
         f1 = np.divide(2 * hits, sizes, out=np.zeros_like(hits), where=sizes > 0)
         means: Floats = (f1 * occurs).sum(axis=1) / np.maximum(occurs.sum(axis=1), 1)
         return means
 
-    value = float(mean_f1(np.ones((1, len(rights))))[0])
-    return resampled(value, mean_f1, clips)
-
-
-def _details(score: SampleScore) -> dict[str, Any]:
-    return score.score.metadata or {}
+    return resampled(float(mean_f1(np.ones((1, len(rights))))[0]), mean_f1, clips)
 
 
 def _sides(scores: SampleScores) -> tuple[list[str], list[str]]:
     """The answers, and the right ones."""
     answers = [score.score.answer or "" for score in scores]
-    return answers, [str(_details(score)["right_answer"]) for score in scores]
+    return answers, [str(details["right_answer"]) for details in details_of(scores)]
 
 
 def _clips(scores: SampleScores) -> list[str]:
-    return [
-        items_of(score.score, score.sample_id, score.sample_metadata or {})[0].cluster
-        for score in scores
-    ]
+    return [cluster_of(score.sample_metadata or {}, score.sample_id) for score in scores]
 
 
-@scorer(
-    metrics=[main_metric("score"), kind_figures(), readings(), answer_collapse(), choice_details()]
-)
+@scorer(metrics=[main_metric("score"), kind_figures(), *ANSWER_METRICS, choice_details()])
 def typed_answer() -> Scorer:
     """Score an answer by its kind, from 0 to 1: a label is right or wrong, as are numbers and
     pitches; other kinds may be right in part.
@@ -165,11 +158,19 @@ def typed_answer() -> Scorer:
             state.metadata.get("vocabulary", ()),
             state.metadata.get("aliases", {}),
         )
-        judge = partial(
-            judge_typed, right=right, kind=kind, is_cut=was_cut(state.output.stop_reason)
-        )
+        judge = partial(judge_typed, right=right, kind=kind, is_cut=was_cut(state))
         verdict = await judge_sample(state, judge, right)
-        return _typed_score(state, kind, verdict, facts)
+        return make_score(
+            state,
+            (),
+            verdict,
+            kind.write(right),
+            f"{verdict.value:.2f} ({kind.name}).",
+            verdict.value,
+            right_answer=right,
+            weight=kind.weight(verdict.reading.answer or "", right),
+            **facts,
+        )
 
     return score
 
@@ -185,20 +186,3 @@ async def _score_label(state: TaskState, right: str, facts: dict[str, Any]) -> S
     if score.answer is not None:
         score.answer = options[ascii_uppercase.index(score.answer)]
     return score
-
-
-def _typed_score(
-    state: TaskState, kind: AnswerKind, verdict: Verdict, facts: dict[str, Any]
-) -> Score:
-    reading, right, *_ = verdict
-    weight = kind.weight(reading.answer or "", right)
-    worth = f"{verdict.value:.2f} ({kind.name})."
-    return make_score(
-        reading,
-        right,
-        explained(state, (), kind.write(right), reading, worth),
-        verdict.value,
-        right_answer=right,
-        weight=weight,
-        **facts,
-    )

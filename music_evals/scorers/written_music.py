@@ -159,7 +159,7 @@ def music_scorer(pieces: ReferencePieces) -> Callable[..., Scorer]:
                     "has_notes": judged["has_notes"],
                     "prompt": str(state.sample_id),
                     "nearest": nearest,
-                    "music": [*islice(music_words(judged["code"]), MAX_LOGGED)],
+                    "music": list(islice(music_words(judged["code"]), MAX_LOGGED)),
                     "references": fits(dataset, reference, protocol),
                     "embedded_by": identity,
                     "embedding": vector,
@@ -238,7 +238,8 @@ def _distances(pieces: ReferencePieces, written: Pieces) -> Figures:
 
 def _frechet(pieces: Pieces, reference: ReferenceSet) -> Estimates:
     """The distances to a reference set; empty if they are not defined."""
-    encoder, protocol = pieces[0]["encoder"], pieces[0]["protocol"]
+    encoder = pieces[0]["encoder"]
+    protocol = pieces[0]["protocol"]
     with_vectors = embedded(pieces)
     identity = with_vectors[0]["embedded_by"]
     counted = [is_embedded(text, protocol) for text in reference.texts]
@@ -247,8 +248,7 @@ def _frechet(pieces: Pieces, reference: ReferenceSet) -> Estimates:
     except EncoderError as error:
         _log.warning("No Fréchet Music Distance to %s: %s", reference.name, error)
         return {}
-    vectors = [decoded(piece["embedding"]) for piece in with_vectors]
-    written = np.array(vectors, dtype=np.float64)
+    written = np.array([decoded(piece["embedding"]) for piece in with_vectors], dtype=np.float64)
     if min(len(real), len(written)) < 2:
         return {}
     ends = frechet_interval(real, written, resamples=RESAMPLES)

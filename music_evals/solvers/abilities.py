@@ -178,8 +178,7 @@ def check_abilities(model: Model, messages: list[ChatMessage], form: str = "text
     # Inspect creates the models of other providers before the task, with its own messages.
     if provider in ("none", "vllm"):
         _refuse(provider_problem(str(model), model.api.base_url))
-    parts = chain.from_iterable(map(parts_of, messages))
-    _check_parts(model, provider, set(map(type, parts)))
+    _check_parts(model, provider, set(map(type, chain.from_iterable(map(parts_of, messages)))))
     if provider in PROVIDERS["completing"] and len(messages) > 1:
         _refuse(
             f"{model} cannot be asked in several messages: the provider {provider!r} sends one "

@@ -104,7 +104,8 @@ class _Door:
     """A provider's method `generate`."""
 
     def __init__(self, api: Any, turns: Turns) -> None:
-        self._api, self._turns = api, turns
+        self._api = api
+        self._turns = turns
         self._generate = api.generate
 
     async def __call__(self, *arguments: Any, **options: Any) -> Any:
@@ -167,7 +168,9 @@ class _Pause(wait_base):
     """How long a request waits after a failure; a refusal for the rate is none."""
 
     def __init__(self, api: Any, turns: Turns, usual: Any) -> None:
-        self._api, self._turns, self._usual = api, turns, usual
+        self._api = api
+        self._turns = turns
+        self._usual = usual
 
     def __call__(self, retry_state: RetryCallState) -> float:
         retry_state.start_time += _waited.get()
@@ -307,7 +310,8 @@ def _say_rate(model: str, rate: float) -> None:
 
 
 def _clean_record(record: logging.LogRecord) -> bool:
-    record.msg, record.args = scrub(record.getMessage()), ()
+    record.msg = scrub(record.getMessage())
+    record.args = ()
     return True
 
 
@@ -321,7 +325,9 @@ class BeforeRequest(Hooks):
     async def on_before_model_generate(self, data: BeforeModelGenerate) -> None:
         """Replace a temperature of 0, and wait."""
         if data.model_name.startswith("hf/") and data.config.temperature == 0:
-            data.config.temperature, data.config.top_p, data.config.top_k = None, None, 1
+            data.config.temperature = None
+            data.config.top_p = None
+            data.config.top_k = 1
         if turns := _turns.get(data.model_name):
             _waited.set(_waited.get() + await turns.wait())
 
@@ -360,7 +366,8 @@ def install() -> None:
                 error.args = (_clean(error.provider_message),)
             raise
         except RetryError as error:
-            tries, cause = error.last_attempt.attempt_number, error.last_attempt.exception()
+            tries = error.last_attempt.attempt_number
+            cause = error.last_attempt.exception()
             inner = cause and cause.__cause__
             why = f" ({type(inner).__name__}: {inner})" if inner else ""
             message = f"no reply in {tries} tries: {type(cause).__name__}: {cause}{why}"

@@ -125,7 +125,8 @@ class _Trial:
         return Template(self.prompts["final"]).substitute({**self.prompts, "finding": finding})
 
     async def _refine(self, name: str, kind: ErrorKind) -> None:
-        schema, last = self.symbolic.schema, self.attempts[-1]
+        schema = self.symbolic.schema
+        last = self.attempts[-1]
         facts = {"kind": kind, "message": last.message, "constraints": schema.constraints()}
         async with span(name, type="logiclm"):
             text = last.text
@@ -145,12 +146,19 @@ class _Trial:
 
     async def _call_solver(self, text: str) -> None:
         # Called through Inspect rather than directly, so that the log shows a tool event.
-        name, parameters = self.symbolic.name, {"transcription": "symbolic lines"}
+        name = self.symbolic.name
         tool = ToolDef(
-            self._decide, name=name, description="Decides.", parameters=parameters, parallel=False
+            self._decide,
+            name=name,
+            description="Decides.",
+            parameters={"transcription": "symbolic lines"},
+            parallel=False,
         )
-        arguments = {"transcription": text[: MAX_CHARACTERS + 1]}
-        call = ToolCall(id=f"{name}_{len(self.attempts) + 1}", function=name, arguments=arguments)
+        call = ToolCall(
+            id=f"{name}_{len(self.attempts) + 1}",
+            function=name,
+            arguments={"transcription": text[: MAX_CHARACTERS + 1]},
+        )
         await execute_tools([ChatMessageAssistant(content="", tool_calls=[call])], [tool])
 
     async def _decide(self, transcription: str) -> str:

@@ -133,7 +133,8 @@ def _read_abc(abc: str) -> Any:
     plain = plain_abc(re.sub(r"(?m)^[LM]: *\?.*\n|@[\w/]+", "", abc))
     # Without a metre at the start music21 divides no measure.
     score = parse_plain(_METRE.sub("", plain))
-    metre, pickup = _METRE.search(plain), 0
+    metre = _METRE.search(plain)
+    pickup = 0
     for measure in score["Measure"]:
         if metre and measure.number == 1:
             measure.timeSignature = TimeSignature(metre[1])

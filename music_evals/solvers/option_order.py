@@ -30,9 +30,10 @@ def options_block(options: Sequence[str], form: Sequence[str]) -> str:
     >>> options_block(["major", "minor"], ("$text", LIST))
     "['major', 'minor']"
     """
-    template, between = Template(form[0]), form[1]
+    template = Template(form[0])
+    between = form[1]
     if between == LIST:
-        return str([*options])
+        return str(list(options))
     lettered = zip(ascii_uppercase, options, strict=False)
     return between.join(template.substitute(letter=letter, text=text) for letter, text in lettered)
 
@@ -49,7 +50,7 @@ def with_shuffled_options(solver: Solver, seed: int) -> Solver:
     @wraps(solver)
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         options = state.metadata["options"]
-        order = [*range(len(options))]
+        order = list(range(len(options)))
         Random(f"{seed} {state.sample_id} {state.epoch}").shuffle(order)
         place = question_place(state.messages)
         shuffled = [options[at] for at in order]
@@ -65,7 +66,8 @@ def _reordered(
 ) -> ChatMessage:
     facts = (message.metadata or {})["asks"]
     for form in (facts.get("option_form", LINES), LINES, ("$text", "\n")):
-        old, new = options_block(options, form), options_block(shuffled, form)
+        old = options_block(options, form)
+        new = options_block(shuffled, form)
         if old not in message.text:
             continue
         content = message.content
@@ -73,7 +75,7 @@ def _reordered(
             content = new.join(content.rsplit(old, 1))
         else:
             content = [_with_text(part, old, new) for part in content]
-        metadata = {**(message.metadata or {}), "asks": {**facts, "options": [*shuffled]}}
+        metadata = {**(message.metadata or {}), "asks": {**facts, "options": list(shuffled)}}
         return message.model_copy(update={"content": content, "metadata": metadata})
     raise ValueError(
         "the options of a question are not in its prompt as one block of text; they cannot be "

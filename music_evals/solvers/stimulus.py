@@ -139,7 +139,7 @@ def messages_of(sample: Sample) -> list[ChatMessage]:
 def parts_of(message: ChatMessage) -> list[Content]:
     """Return the parts of a message; a text is one part."""
     content = message.content
-    return [ContentText(text=content)] if isinstance(content, str) else [*content]
+    return [ContentText(text=content)] if isinstance(content, str) else list(content)
 
 
 def pages_in(part: Content) -> int:
@@ -216,7 +216,8 @@ def _music_of_others(shown: _Shown) -> Iterator[tuple[Sample, _Music, object]]:
         for kind, answer in _answers(sample).items():
             answers.setdefault(_key(music), {}).setdefault(kind, set()).add(answer)
     for sample, music in shown:
-        right, order = _answers(sample), [key for key in answers if key != _key(music)]
+        right = _answers(sample)
+        order = [key for key in answers if key != _key(music)]
         Random(f"other {sample.id}").shuffle(order)
         same = {
             key: sum(answer in answers[key].get(kind, ()) for kind, answer in right.items())
@@ -247,7 +248,8 @@ def _with_music(
     spans = facts.get("music") or ()
     content: Any = message.content
     if not isinstance(content, str):
-        others, runs = iter(music[len(spans) :]), groupby(content, key=_is_music)
+        others = iter(music[len(spans) :])
+        runs = groupby(content, key=_is_music)
         content = []
         for is_music, run in runs:
             content += _parts(next(others)) if is_music else run
@@ -266,11 +268,14 @@ def _replace_spans(
     text: str, spans: Sequence[Sequence[int]], music: Sequence[_Place]
 ) -> tuple[str, list[list[int]]]:
     """A text with other music in its spans, and the places of that music."""
-    replaced, end, moved = "", 0, []
+    replaced = ""
+    end = 0
+    moved = []
     for (start, stop), place in zip(spans, map(str, music), strict=False):
         replaced += text[end:start]
         moved.append([len(replaced), len(replaced) + len(place)])
-        replaced, end = replaced + place, stop
+        replaced = replaced + place
+        end = stop
     return replaced + text[end:], moved
 
 

@@ -35,7 +35,8 @@ class Turns:
     def __init__(
         self, note: Callable[[float], None], now: Callable[[], float] = time.monotonic
     ) -> None:
-        self._note, self._now = note, now
+        self._note = note
+        self._now = now
         self._queue = anyio.Lock()
         self._answered = -math.inf
         self._sent: list[float] = []  # since a refusal, without what was refused
@@ -43,7 +44,9 @@ class Turns:
         self._pace = 0.0  # seconds between requests; 0 ahead of the first refusal
         self._delay = 0.0  # seconds until a refusal comes
         self._next = self._resumed = -math.inf  # when to send the next request
-        self._counted, self._taken, self._noted = 0.0, 0, 0.0
+        self._counted = 0.0
+        self._taken = 0
+        self._noted = 0.0
 
     @property
     def are_kept(self) -> bool:
@@ -71,7 +74,8 @@ class Turns:
         """Count a request that is sent; return its time."""
         now = self._now()
         if self._answered == -math.inf:
-            self._answered, self._last = now - MOVES_ON + _FIRST, now
+            self._answered = now - MOVES_ON + _FIRST
+            self._last = now
         self._sent.append(now)
         return now
 
@@ -95,7 +99,8 @@ class Turns:
         taken = [earlier for earlier in self._sent if earlier < sent]
         self._delay = now - sent
         if not self._pace:
-            self._pace, self._counted = _FIRST_PACE, now
+            self._pace = _FIRST_PACE
+            self._counted = now
         elif taken:
             self._learn(taken)
             self._taken += len(taken)
@@ -117,7 +122,8 @@ class Turns:
         if since < (_NEXT_NOTE if self._noted else _FIRST_NOTE) or not self._taken:
             return
         rate = 60 * self._taken / since
-        self._counted, self._taken = now, 0
+        self._counted = now
+        self._taken = 0
         if not 2 / 3 < rate / (self._noted or math.inf) < 3 / 2:
             self._noted = rate
             self._note(rate)

@@ -17,7 +17,7 @@ from inspect_ai.model import ChatMessageUser, Content, ContentText, GenerateConf
 
 from music_evals.benchmarks.prompts import load_answer_wording
 from music_evals.scorers.readers.fields import FORM, SCHEMA, answer_schema
-from music_evals.solvers.answer_forms import AnswerForm
+from music_evals.solvers.replies import AnswerForm
 from music_evals.solvers.stimulus import parts_of, question_message
 
 MAX_NEW_TOKENS = 1024
@@ -40,7 +40,7 @@ _WITH_TEXT_ALONE = {
 
 
 def samples_answering(
-    form: AnswerForm, params: Any, samples: Sequence[Sample], language: str, *, reasons: bool
+    form: AnswerForm, params: Any, samples: Sequence[Sample], language: str
 ) -> list[Sample]:
     """Return the samples of a task with their prompts for a form of answers.
 
@@ -49,23 +49,24 @@ def samples_answering(
         params: the parameters of the task.
         samples: its samples for free text.
         language: of the questions, ``en`` or ``zh``.
-        reasons: whether the task has the model reason ahead of its answer, whatever the form.
 
     Raises:
         ValueError: another parameter or the kind of question needs free text.
     """
     if form == "text":
-        return [*samples]
+        return list(samples)
     for name, value in _WITH_TEXT_ALONE.items():
         if getattr(params, name, "") == value:
             raise ValueError(
                 f"answer={form} is not valid with {name}={value}, whose replies are text; valid is "
                 "text"
             )
+    is_cot = getattr(params, "strategy", "") == "cot"
     if form != "likelihood":
-        wording, reasons = load_answer_wording()["schema"][language], reasons or form == "reasoned"
+        wording = load_answer_wording()["schema"][language]
+        reasons = is_cot or form == "reasoned"
         return [ask_for_object(sample, wording, reasons=reasons) for sample in samples]
-    if getattr(params, "strategy", "") == "cot":
+    if is_cot:
         raise ValueError(
             "answer=likelihood leaves no room to reason; with strategy=cot text and schema are "
             "valid"

@@ -7,7 +7,6 @@ The questions are MSU-Bench's, whose judges `music_evals.scorers.judge` asks.
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from math import isnan
 from statistics import fmean
 from string import Template
 from typing import Any
@@ -24,7 +23,7 @@ from music_evals.datasets_builders.msu.rows import SPLITS, QuestionRow
 from music_evals.evals.shared.declared_tasks import question_metadata
 from music_evals.notation.grouping import group_by
 from music_evals.scorers.judge import NOT_JUDGED, RULES, judge_prompt
-from music_evals.scorers.metrics.estimates import Estimate, share
+from music_evals.scorers.metrics.estimates import Estimate, share, with_ends
 from music_evals.scorers.metrics.paired import compare
 from music_evals.scorers.readers import try_read
 from music_evals.scorers.readers.checking import check
@@ -60,14 +59,23 @@ def labelling_task(log: EvalLog, count: int) -> Task:
     samples = []
     for place, entry in _drawn(log, count):
         if entry["reading"] not in NOT_JUDGED:
-            message = ChatMessageUser(content=_MARK.substitute(entry), metadata=asks)
-            samples.append(Sample(id=_name(place, entry), input=[message], target=""))
+            samples.append(
+                Sample(
+                    id=_name(place, entry),
+                    input=[ChatMessageUser(content=_MARK.substitute(entry), metadata=asks)],
+                    target="",
+                )
+            )
     if not samples:
         raise ValueError(
             f"{log.location} has no answers that judges marked; it needs `-T judges=MODEL` of msu"
         )
-    metadata = {"benchmark": "judge", "config": log.eval.task_id}
-    return Task(name="labels", dataset=samples, solver=reply(), metadata=metadata)
+    return Task(
+        name="labels",
+        dataset=samples,
+        solver=reply(),
+        metadata={"benchmark": "judge", "config": log.eval.task_id},
+    )
 
 
 def enter_labels(log: EvalLog, count: int, replies: Mapping[str, str], person: str) -> None:
@@ -87,7 +95,7 @@ def enter_labels(log: EvalLog, count: int, replies: Mapping[str, str], person: s
         if entry["reading"] not in NOT_JUDGED and name not in replies:
             break  # what comes after it is no random sample
         labels.setdefault(place, {})[entry["id"]] = int(replies.get(name) == RIGHT)
-    for (sample, epoch), name, score in [*_judged(log)]:
+    for (sample, epoch), name, score in list(_judged(log)):
         if own := labels.get((sample, epoch)):
             facts = score.metadata or {}
             questions = [
@@ -160,15 +168,20 @@ def pairs_task(count: int) -> Task:
                     metadata={"score_id": row["score_id"]},
                 )
             )
-    config = GenerateConfig(temperature=0, max_tokens=16)
-    return Task(name="judge_pairs", dataset=samples, solver=reply(), config=config)
+    return Task(
+        name="judge_pairs",
+        dataset=samples,
+        solver=reply(),
+        config=GenerateConfig(temperature=0, max_tokens=16),
+    )
 
 
 def _pairs(rows: list[QuestionRow], draw: random.Random) -> Iterator[tuple[QuestionRow, str, str]]:
     """Questions, each with a right and a wrong answer."""
     kinds = group_by(rows, lambda row: (row["kind"], row["answer_type"]))
     for row in rows:
-        key, kind = row["answer"], row["answer_type"]
+        key = row["answer"]
+        kind = row["answer_type"]
         if kind in (None, "text"):
             continue
         right = draw.choice(_FRAMES).format(key.translate(_SPELLED))
@@ -202,7 +215,6 @@ def judged_pairs(log: EvalLog) -> tuple[Estimate, Estimate, Estimate, int]:
         clusters.append(sample.metadata["score_id"])
     # The two of a pair follow one another.
     difference = compare(marks["0"], marks["1"], clusters[::2])
-    low, high = (None if isnan(end) else end for end in (difference.low, difference.high))
-    j = Estimate(difference.difference, low, high, difference.pairs).percent()
+    j = with_ends(difference.difference, difference.low, difference.high, difference.pairs)
     right, wrong = (share(fmean(own), len(own)).percent() for own in marks.values())
-    return right, wrong, j, silent
+    return right, wrong, j.percent(), silent

@@ -2,7 +2,7 @@
 metric, floors and data.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -30,12 +30,11 @@ from music_evals.scorers import readers
 from music_evals.scorers.choice import chat_answers
 from music_evals.scorers.completion import completed
 from music_evals.solvers.abilities import check_abilities, model_at_hand
-from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.chats import continued, one_chat
 from music_evals.solvers.completion import MAX_TOKENS, to_complete
 from music_evals.solvers.door import install, open_door
 from music_evals.solvers.media import limit_media, with_media
-from music_evals.solvers.replies import reply
+from music_evals.solvers.replies import AnswerForm, reply
 from music_evals.solvers.stimulus import Stimulus, apply_stimulus, messages_of
 
 VERSION = "1.3.0"  # of all tasks; a change that alters scores changes it
@@ -73,9 +72,9 @@ def commonest(answers: Iterable[tuple[str, str]]) -> dict[str, str]:
         >>> commonest([("key", "C"), ("key", "G"), ("key", "G"), ("metre", "3/4")])
         {'key': 'G', 'metre': '3/4'}
     """
-    counts: dict[str, Counter[str]] = {}
+    counts = defaultdict[str, Counter[str]](Counter)
     for kind, answer in answers:
-        counts.setdefault(kind, Counter())[answer] += 1
+        counts[kind][answer] += 1
     return {kind: counter.most_common(1)[0][0] for kind, counter in counts.items()}
 
 
@@ -89,8 +88,11 @@ def samples_view(
     """
     columns = [TaskSamplesColumn(id=column) for column in shown]
     columns += [TaskSamplesColumn(id=column, visible=False) for column in hidden]
-    view = TaskSamplesView(name=name, columns=columns, multiline=False, compact_scores=True)
-    return ViewerConfig(task_samples_view=view)
+    return ViewerConfig(
+        task_samples_view=TaskSamplesView(
+            name=name, columns=columns, multiline=False, compact_scores=True
+        )
+    )
 
 
 def declared_task(
@@ -110,7 +112,6 @@ def declared_task(
     shuffled: bool = False,
     metric: str | None = None,
     own_noise: bool = False,
-    reasons: bool = False,
 ) -> Task:
     """Make a task whose log records what reports need; solver, scorer, config and viewer are those
     of Inspect's `Task`.
@@ -131,7 +132,6 @@ def declared_task(
             declares.
         own_noise: whether noise is as long and loud as the clip that it replaces, and not as the
             median clip.
-        reasons: whether the model is to reason ahead of its answer.
 
     Raises:
         ValueError: an id is not unique, the parameter ``stimulus`` needs music that the dataset
@@ -140,12 +140,13 @@ def declared_task(
     """
     install()
     about = benchmarks.load(benchmark)
-    facts, origin = about.tasks[name], origin.of_task(name)
+    facts = about.tasks[name]
+    origin = origin.of_task(name)
     stimulus: Stimulus = getattr(params, "stimulus", "given")
     form: AnswerForm = getattr(params, "answer", "text")
     language = getattr(params, "language", "en")
     samples = apply_stimulus(stimulus, samples, language, own_noise=own_noise)
-    samples = samples_answering(form, params, samples, language, reasons=reasons)
+    samples = samples_answering(form, params, samples, language)
     config = config_answering(form, GenerateConfig(max_tokens=MAX_NEW_TOKENS).merge(config))
     if form != "text" and isinstance(scorer, list):
         scorer = scorer[:1]  # the authors' own readers are made for text
@@ -154,11 +155,16 @@ def declared_task(
             raise ValueError(
                 f"twin=completion shows no music that stimulus={stimulus} could be in the place of"
             )
-        samples, floors, metric = to_complete(samples, language), {}, "completed/accuracy"
-        solver, scorer = reply(), completed()
+        samples = to_complete(samples, language)
+        floors = {}
+        metric = "completed/accuracy"
+        solver = reply()
+        scorer = completed()
         config = config.model_copy(update={"max_tokens": MAX_TOKENS})
     if getattr(params, "chat", "") == "continued":
-        samples, solver, scorer = [one_chat(samples)], continued(params.seed), chat_answers()
+        samples = [one_chat(samples)]
+        solver = continued(params.seed)
+        scorer = chat_answers()
         metric = "chat_answers/accuracy"
     if samples and (model := model_at_hand()):
         open_door(model)  # ahead of the log's header

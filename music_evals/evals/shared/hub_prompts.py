@@ -32,7 +32,7 @@ from music_evals.datasets_builders.dataset_io.provenance import (
 )
 from music_evals.datasets_builders.dataset_io.writing import write_rows
 from music_evals.evals.registry import MODULES
-from music_evals.scorers.items import CLUSTERS
+from music_evals.scorers.items import cluster_of
 from music_evals.solvers.stimulus import question_message
 
 # Answers of MSU-Bench that a pattern reads, and their types.
@@ -92,7 +92,8 @@ def write_prompts(folder: Path, out: Path) -> Prompts:
             left_out[task.name] = str(error)
             continue
         samples = [sample for sample in built.dataset if _is_closed(sample)]
-        path, mark = data_file(PROMPTED, task.name), canary(provenance.benchmark)
+        path = data_file(PROMPTED, task.name)
+        mark = canary(provenance.benchmark)
         rows = [_row(sample, mark) for sample in samples]
         if write_rows(out / path, rows, FEATURES, path, mark):
             paths[path] = out / path
@@ -133,7 +134,8 @@ def pattern_of(asks: Mapping[str, Any]) -> str:
             answer = "|".join(map(_escape, asks["answers"]))
             # Or its last line, such as "B. Minor".
             if all(option.isalpha() for option in asks["answers"]):
-                before, after = r"(?s:.*\n)?", rf"(?:[.):][^\n]{{0,200}})?{after}"
+                before = r"(?s:.*\n)?"
+                after = rf"(?:[.):][^\n]{{0,200}})?{after}"
         case "number":
             answer = r"\d{1,6}"
         case "order":
@@ -161,8 +163,8 @@ def _is_closed(sample: Sample) -> bool:
 
 
 def _row(sample: Sample, mark: str) -> PromptRow:
-    (message, asks), metadata = question_message(sample), sample.metadata or {}
-    cluster = next((metadata[name] for name in CLUSTERS if name in metadata), sample.id)
+    message, asks = question_message(sample)
+    metadata = sample.metadata or {}
     return {
         "id": str(sample.id),
         "benchmark": asks["benchmark"],
@@ -170,7 +172,7 @@ def _row(sample: Sample, mark: str) -> PromptRow:
         "input": message.text,
         "choices": sample.choices or metadata.get("options"),
         "target": str(sample.target),
-        "cluster": str(cluster),
+        "cluster": cluster_of(metadata, sample.id),
         "asks": json.dumps(asks, ensure_ascii=False),
         "canary": mark,
     }

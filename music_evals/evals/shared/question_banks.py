@@ -23,9 +23,8 @@ from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.levels import Level, at_level
 from music_evals.evals.shared.question_sets import ShownOptions, question_to_sample
 from music_evals.scorers.choice import final_answer
-from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.option_order import LINES
-from music_evals.solvers.replies import reply
+from music_evals.solvers.replies import AnswerForm, reply
 from music_evals.solvers.stimulus import Stimulus
 
 
@@ -122,5 +121,6 @@ def record_to_sample(
 
 def fill_question(text: str, question: str, options: Sequence[str], answer: str = "") -> str:
     """Fill a question, its four options and perhaps its answer into a text of the prompts."""
-    lettered = dict(zip("abcd", options, strict=True))
-    return Template(text).substitute(lettered, question=question, answer=answer)
+    return Template(text).substitute(
+        dict(zip("abcd", options, strict=True)), question=question, answer=answer
+    )

@@ -57,10 +57,9 @@ from music_evals.notation.audio.clips import Clip, sendable_clip
 from music_evals.scorers.items import TAGS
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
 from music_evals.scorers.typed_answer import typed_answer
-from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.media import data_uri
 from music_evals.solvers.option_order import LINES, LIST, options_block, with_shuffled_options
-from music_evals.solvers.replies import reply
+from music_evals.solvers.replies import AnswerForm, reply
 from music_evals.solvers.stimulus import Stimulus
 
 _log = logging.getLogger(__name__)
@@ -152,18 +151,19 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
             f"protocol=paper is not valid: {benchmark.title} has no reading of its own; valid is "
             "strict"
         )
-    kinds = [*filter(None, map(row_kind, rows))]
+    kinds = list(filter(None, map(row_kind, rows)))
     # A clip of two minutes has some 250 beats, which are more than 1,024 tokens.
     is_long = any(kind.is_long or kind.name.startswith(("beats", "times")) for kind in kinds)
     majority = commonest(("", row["answer"]) for row in rows if not row_kind(row))
     guessing = guessing_of(rows, facts) if any(map(row_kind, rows)) else {}
     samples = []
     for row in rows:
-        for shown in option_sets(row, params):
-            sample = question_to_sample(
+        samples += [
+            question_to_sample(
                 facts, row, shown, style, params.seconds, majority.get("", "A"), guessing
             )
-            samples.append(sample)
+            for shown in option_sets(row, params)
+        ]
     floors = {}
     if params.options != "leave_one_out":
         floors = {"": floors_of(origin, name, {"test": rows})}
@@ -196,8 +196,11 @@ def _load_complete(
     rows = [row for row in rows if not _lacks_files(row)]
     missing = origin.provenance.missing_for(name)
     if params.dataset == PUBLISHED and missing and rows:  # nobody can complete them
-        title = benchmarks.load(dataset.name).title
-        _log.warning("%s: %d questions lack their files and are not asked", title, len(missing))
+        _log.warning(
+            "%s: %d questions lack their files and are not asked",
+            benchmarks.load(dataset.name).title,
+            len(missing),
+        )
     elif not params.allow_partial or not rows:
         check_complete(
             missing, params.dataset, "allow_partial=true, or all without files: stimulus=none"
@@ -226,7 +229,8 @@ def option_sets(row: MediaQuestionRow, params: QuestionSetParameters) -> list[Sh
     ...     QuestionSetParameters(options="leave_one_out"))]
     [['harp', 'bell'], ['lute', 'harp']]
     """
-    options, right = row["options"], ascii_uppercase.find(row["answer"])
+    options = row["options"]
+    right = ascii_uppercase.find(row["answer"])
     if not options or right < 0 or row_kind(row):  # a short answer, or one that is not public
         return [ShownOptions(options, row["answer"])]
     wrong = [place for place in range(len(options)) if place != right]
@@ -315,17 +319,18 @@ def _answer_facts(
     if row_kind(row):
         best, *drawn = guessing[guess_key(row)].replies
         return {"answer_type": row["answer_kind"], "majority": best, "guess": drawn}
-    answers = [*ascii_uppercase[: len(options)]]
+    answers = list(ascii_uppercase[: len(options)])
     if options and majority not in answers:
         majority = "A"
     if style.get("answer") == "text":
         texts = dict(zip(answers, options, strict=True))
-        majority, answers = texts.get(majority, majority), [*options]
+        majority = texts.get(majority, majority)
+        answers = list(options)
     has_own_form = bool(options) and form != LINES
     return {
         "answer_type": "choice" if options else "text",
         "answers": answers or None,
-        "options": [*options] or None,
+        "options": list(options) or None,
         "option_form": list(form) if has_own_form else None,
         "majority": majority,
     }

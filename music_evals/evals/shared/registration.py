@@ -71,7 +71,7 @@ def registered(function: Callable[[P], Task], name: str) -> Callable[..., Task]:
         collect_rarely(made)
         return made
 
-    taken = [*inspect.signature(parameters).parameters.values()]
+    taken = list(inspect.signature(parameters).parameters.values())
     stopping = inspect.signature(make_task, follow_wrapped=False).parameters["stopping"]
     others = inspect.Parameter("others", inspect.Parameter.VAR_KEYWORD)
     signature = inspect.Signature([*taken, stopping, others], return_annotation=Task)

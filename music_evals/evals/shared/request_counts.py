@@ -93,8 +93,8 @@ def requests_of(
         turns = len((sample.metadata or {}).get(CHAT, [sample]))
         # A chat repeats its earlier questions.
         chats += [asked[: len(asked) - left] for left in reversed(range(turns))]
-    messages = [*chain(*chats)]
-    parts = [*chain(*map(parts_of, messages))]
+    messages = list(chain(*chats))
+    parts = list(chain(*map(parts_of, messages)))
     tokens = sum(estimated_tokens(message.text) + _PER_MESSAGE for message in messages)
     sounds = sum(isinstance(part, ContentAudio) for part in parts)
     pictures = sum(map(pages_in, parts))

@@ -11,6 +11,7 @@ from inspect_ai.scorer import SampleScore
 from inspect_ai.util import EarlyStop
 from pydantic import JsonValue
 
+from music_evals.notation.grouping import group_by
 from music_evals.scorers.items import (
     LARGEST,
     PLANNED,
@@ -42,9 +43,7 @@ def stopping_task(task: Task, rule: Rule) -> Task:
         others = _scores_of(rule, scorer)
     elif not 0 < rule < 100:
         raise ValueError(f"stopping={rule} is not valid; a width in points, 0 to 100, is needed")
-    clusters: dict[str, list[Sample]] = {}
-    for sample in task.dataset:
-        clusters.setdefault(cluster_of(sample.metadata or {}, sample.id), []).append(sample)
+    clusters = group_by(task.dataset, lambda sample: cluster_of(sample.metadata or {}, sample.id))
     facts = {PLANNED: len(clusters), LARGEST: max(map(len, clusters.values()))}
     samples = []
     for cluster in Random(_SEED).sample(sorted(clusters), len(clusters)):
@@ -87,13 +86,16 @@ class Stopping:
     """
 
     def __init__(self, rule: Rule, scorer: str, others: Mapping[str, float]) -> None:
-        self._rule, self._scorer, self._others = rule, scorer, others
+        self._rule = rule
+        self._scorer = scorer
+        self._others = others
         self._scored: dict[str, list[Item]] = {}
         self._interval = (0.0, 1.0)
 
     async def start_task(self, task: EvalSpec, samples: list[Sample], epochs: int) -> str:
         """Take note of the order."""
-        self._epochs, self._facts = epochs, samples[0].metadata or {}
+        self._epochs = epochs
+        self._facts = samples[0].metadata or {}
         self._order = [str(sample.id) for sample in samples]
         return "confidence sequence"
 

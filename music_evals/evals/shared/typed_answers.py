@@ -2,9 +2,9 @@
 of guesses, as floors.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import prod
+from operator import attrgetter
 from random import Random
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from music_evals.benchmarks import TaskFacts
 from music_evals.benchmarks.prompts import load_answer_wording
 from music_evals.datasets_builders.questions.media_questions import OF_TAGS, MediaQuestionRow
 from music_evals.evals.shared.floors import Floors
+from music_evals.notation.grouping import group_by
 from music_evals.scorers.answer_kinds import LABEL, AnswerKind, kind_of
 from music_evals.scorers.metrics.proportion import wilson_interval
 
@@ -83,11 +84,8 @@ def guess_key(row: Mapping[str, Any]) -> str:
 
 def guessing_of(rows: Rows, facts: TaskFacts) -> dict[str, Guessing]:
     """Return what questions earn by guessing, under their `guess_key`."""
-    groups = defaultdict(list)
-    for row in rows:
-        groups[guess_key(row)].append(row)
     guessing = {}
-    for key, group in groups.items():
+    for key, group in group_by(rows, guess_key).items():
         stratum = str(group[0].get("theme")) if facts.strata else ""
         guessing[key] = _guessing(group)._replace(stratum=stratum)
     return guessing
@@ -100,10 +98,9 @@ def typed_floors(guessing: Mapping[str, Guessing], facts: TaskFacts) -> Floors:
     Where the best of several answers counts, guesses by chance are drawn for each, and constants
     are the same.
     """
-    strata = defaultdict(list)
-    for entry in guessing.values():
-        strata[entry.stratum].append(entry)
-    chances, majorities = [], []
+    strata = group_by(guessing.values(), attrgetter("stratum"))
+    chances = []
+    majorities = []
     for entries in strata.values():
         if facts.any_of:
             chances.append(1 - prod(1 - entry.chance for entry in entries))
@@ -112,7 +109,8 @@ def typed_floors(guessing: Mapping[str, Guessing], facts: TaskFacts) -> Floors:
         sizes = [entry.questions for entry in entries]
         chances.append(fmean([entry.chance for entry in entries], sizes))
         majorities.append(fmean([entry.majority for entry in entries], sizes))
-    chance, majority = fmean(chances), fmean(majorities)
+    chance = fmean(chances)
+    majority = fmean(majorities)
     questions = sum(entry.questions for entry in guessing.values())
     low, high = wilson_interval(majority, questions)
     return {
@@ -135,8 +133,13 @@ def _guessing(group: Rows) -> Guessing:
     }
     best = max(scores, key=lambda guess: scores[guess])
     chance = _mean_score(kind, tried[:_PAIRED], tried[:_PAIRED])
-    replies = [kind.write(answer) for answer in (best, *tried[:_GUESSES])]
-    return Guessing(replies, chance, scores[best], len(group), "")
+    return Guessing(
+        [kind.write(answer) for answer in (best, *tried[:_GUESSES])],
+        chance,
+        scores[best],
+        len(group),
+        "",
+    )
 
 
 def _mean_score(kind: AnswerKind, guesses: Sequence[str], references: Sequence[str]) -> float:

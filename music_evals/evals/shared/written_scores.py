@@ -44,9 +44,8 @@ from music_evals.scorers.score_tasks import (
     option_index,
     wrong_measures,
 )
-from music_evals.solvers.answer_forms import AnswerForm
 from music_evals.solvers.media import MEDIA, SHOWN
-from music_evals.solvers.replies import reply
+from music_evals.solvers.replies import AnswerForm, reply
 from music_evals.solvers.stimulus import Stimulus
 
 Strategy = Literal["standalone", "cot"]
@@ -152,10 +151,9 @@ def score_task(
     samples = []
     for row in fitting:
         why = explanations.get(row["id"])
-        sample = record_to_sample(
-            benchmark.name, name, notation, row, wording, params, majority, why
+        samples.append(
+            record_to_sample(benchmark.name, name, notation, row, wording, params, majority, why)
         )
-        samples.append(sample)
     is_published = origin.provenance.source != GENERATED
     return declared_task(
         params,
@@ -175,7 +173,6 @@ def score_task(
         },
         floors={"": _floors(name, origin, params.protocol, fitting)},
         is_like=not is_published,
-        reasons=params.strategy == "cot",
     )
 
 
@@ -206,7 +203,8 @@ def _floors(name: TaskName, origin: Origin, protocol: Protocol, rows: Sequence[T
     wrong = [row for row in rows if row["kind"] != CLEAN]
     constant = measures_of(commonest(("", row["answer"]) for row in wrong)[""])
     values = [measure_f1(constant, measures_of(row["answer"])) for row in wrong]
-    pieces, kinds = [row["piece"] for row in wrong], [row["kind"] for row in wrong]
+    pieces = [row["piece"] for row in wrong]
+    kinds = [row["kind"] for row in wrong]
     low, high = mean_interval(values, pieces, kinds)
     ends = {} if isnan(low) else {"low": low, "high": high}
     return {"majority": {"value": macro_mean(values, kinds), **ends}}
@@ -242,10 +240,12 @@ def record_to_sample(
         metadata[JOINED] = True
         shown_majority = shown_majority.replace(" ", "")
     prompt = prompt_text(name, row, wording, params.protocol, params.strategy)
-    form, answers = FORMS[name], None
+    form = FORMS[name]
+    answers = None
     if form == "index":
         answers = list(map(str, range(len(row["options"]))))
-    options, kind = row["options"] or None, row["kind"] or None
+    options = row["options"] or None
+    kind = row["kind"] or None
     music = _shown_music(row, form, is_paper)
     start = prompt.index(music)
     is_bare = params.strategy == "standalone"
@@ -307,8 +307,7 @@ def prompt_text(
         return _published_prompt(name, row, wording, strategy)
     parts = []
     if row["score"]:
-        score = row["score"].strip("\r\n")
-        parts.append(Template(wording["score"]).substitute(score=score))
+        parts.append(Template(wording["score"]).substitute(score=row["score"].strip("\r\n")))
     parts.append(question_text(name, row, wording, protocol))
     if row["options"]:
         parts.append(Template(wording["options"]).substitute(options=listed(row["options"])))
@@ -322,26 +321,30 @@ def question_text(name: TaskName, row: TaskRow, wording: Prompts, protocol: Prot
         if instruction := row.get("instruction"):
             return str(instruction)
         paper = wording["paper"]
-        field = paper["field"].get(row["kind"], "")
-        return Template(paper["question"][name]).substitute(field=field)
+        return Template(paper["question"][name]).substitute(
+            field=paper["field"].get(row["kind"], "")
+        )
     question = wording["question"][name]
     if isinstance(question, Mapping):
         question = question[row["kind"]]
-    measure = row["id"].rpartition(".m")[2]
-    return Template(question).substitute(numbering=wording["numbering"], measure=measure)
+    return Template(question).substitute(
+        numbering=wording["numbering"], measure=row["id"].rpartition(".m")[2]
+    )
 
 
 def _published_prompt(name: TaskName, row: TaskRow, wording: Prompts, strategy: Strategy) -> str:
     """Word what is asked as published: options are listed as ``0. …``, and shuffled bars are the
     score.
     """
-    paper, form = wording["paper"], FORMS[name]
+    paper = wording["paper"]
+    form = FORMS[name]
     if form == "index":
-        options = _published_options(row["options"])
-        middle = Template(paper["options"]).substitute(options=options)
-        reply_form, demand = wording["form"][form], paper["reply"]["index"]
+        middle = Template(paper["options"]).substitute(options=_published_options(row["options"]))
+        reply_form = wording["form"][form]
+        demand = paper["reply"]["index"]
     else:
-        reply_form, demand = paper["forms"][form], paper["reply"]["other"]
+        reply_form = paper["forms"][form]
+        demand = paper["reply"]["other"]
         middle = Template(paper["form"]).substitute(form=reply_form)
     if strategy != "standalone":
         demand = Template(wording["reply"][strategy]).substitute(form=reply_form)

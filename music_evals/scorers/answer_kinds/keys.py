@@ -39,7 +39,7 @@ def read(statement: str) -> list[str]:
     text = _COMPARED.sub(" ", text)
     keys = read_keys(without_asides(text)).values or read_keys(text).values
     named = [f"{_NAMES[(SEMITONES[letter] + shift) % 12]} {mode}" for letter, shift, mode in keys]
-    return [*dict.fromkeys(named)]
+    return list(dict.fromkeys(named))
 
 
 def score(answer: str, reference: str) -> float:

@@ -84,7 +84,8 @@ def f1(answer: str, reference: str) -> float:
     >>> f1("jazz; folk", "jazz; rock"), f1("", "jazz")
     (0.5, 0.0)
     """
-    given, expected = set(split_tags(answer)), set(split_tags(reference))
+    given = set(split_tags(answer))
+    expected = set(split_tags(reference))
     return 2 * len(given & expected) / max(len(given) + len(expected), 1)
 
 
@@ -102,7 +103,8 @@ def _tags_in(statement: str, vocabulary: Vocabulary) -> list[str]:
 
 def _names_in(marked: str) -> list[str]:
     """The signs of tags, and other names, that a text lists; nothing if it is prose."""
-    names, unknown = [], []
+    names = []
+    unknown = []
     for piece in filterfalse(_FILLER.fullmatch, _SEPARATORS.split(marked)):
         match = _NAMED.fullmatch(piece.strip()[:_LONGEST])
         names.append(match[1] or match[2] if match else piece.strip())

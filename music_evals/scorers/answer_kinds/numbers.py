@@ -32,7 +32,8 @@ _EXACT = 1e-9
 
 def make(_: str, argument: str, *__: object) -> AnswerKind:
     """Make ``number`` with a tolerance."""
-    tolerance, is_share = float(argument.rstrip("%") or 0), argument.endswith("%")
+    tolerance = float(argument.rstrip("%") or 0)
+    is_share = argument.endswith("%")
 
     def score(answer: str, reference: str) -> float:
         if not answer:
@@ -52,7 +53,7 @@ def _read(statement: str) -> list[str]:
     text = with_points(affirmed(folded(statement, numbers=True)))
     for part in (without_asides(text), text):
         tempi = filter(None, chain.from_iterable(_TEMPO.findall(part)))
-        numbers = [*tempi] or read_numbers(_METRE.sub(" ", part)).values
+        numbers = list(tempi) or read_numbers(_METRE.sub(" ", part)).values
         if values := [float(number) for number in numbers]:
             return [f"{value:g}" for value in dict.fromkeys(values)]
     return []

@@ -106,7 +106,7 @@ def _placed(spelling: str, text: str) -> tuple[str, list[Span]]:
 
 
 def _score(name: str, spelling: str, answer: str, reference: str) -> float:
-    expected = [*map(int, reference.split())]
+    expected = list(map(int, reference.split()))
     numbers = notes = np.array(answer.split(), float)
     if spelling == "hz":
         nearest = np.round(69 + 12 * np.log2(np.maximum(numbers, 1) / 440))

@@ -36,7 +36,8 @@ def marked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
         yield after_label(text)
         return
     for statement in statements(text, marked_only=True):
-        block, line = _block(statement), statement.strip().partition("\n")[0]
+        block = _block(statement)
+        line = statement.strip().partition("\n")[0]
         yield from (block, line) if kind.is_list or line[:1] in "|`" else (line, block)
 
 
@@ -80,7 +81,8 @@ def laid_out(statement: str, column: str = "") -> str:
     'pop'
     """
     text = statement.strip()
-    content, pattern = read_json(text), re.compile(column or "$.", re.IGNORECASE)
+    content = read_json(text)
+    pattern = re.compile(column or "$.", re.IGNORECASE)
     if content is not None:
         with suppress(RecursionError):
             return _values(content, pattern)
@@ -94,7 +96,7 @@ def laid_out(statement: str, column: str = "") -> str:
 
 def _column(lines: list[str], own: re.Pattern[str]) -> list[str]:
     """The rows of a table; of many columns only the one with the answer, if one has its heading."""
-    heading, _, *rows = [[*map(str.strip, line.strip().strip("|").split("|"))] for line in lines]
+    heading, _, *rows = [list(map(str.strip, line.strip().strip("|").split("|"))) for line in lines]
     places = [place for place, name in enumerate(heading) if own.search(name)]
     if len(places) == 1 and len(heading) > _COLUMNS:
         rows = [row[places[0] :][:1] for row in rows]
@@ -106,7 +108,7 @@ def _without_numbers(lines: list[str]) -> list[str]:
     matches = filter(None, map(_NUMBER.match, lines))
     numbers = [int(match[1]) for match in matches]
     first = min([1, *numbers])
-    if numbers != [*range(first, first + len(numbers))]:
+    if numbers != list(range(first, first + len(numbers))):
         return lines
     return [_NUMBER.sub("", line) for line in lines]
 

@@ -29,7 +29,8 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
     tolerance = float(argument or _BEAT_WINDOW)
 
     def score(answer: str, reference: str) -> float:
-        given, expected = _seconds(answer), _seconds(reference)
+        given = _seconds(answer)
+        expected = _seconds(reference)
         if name == "all_times":
             is_complete = len(given) == len(expected) > 0
             return float(is_complete and np.all(np.abs(given - expected) <= tolerance + 1e-9))
@@ -55,7 +56,7 @@ def read(statement: str) -> list[str]:
     (['1.5 3.25'], [])
     """
     text = with_points(folded(statement))
-    matches = [*_TIME.finditer(text)]
+    matches = list(_TIME.finditer(text))
     clock = [match for match in matches if match[1]]
     times = single_run(text, [(*match.span(), _time(match)) for match in clock or matches])
     return [" ".join(f"{time:g}" for time in sorted(times))] if 0 < len(times) <= _MOST else []

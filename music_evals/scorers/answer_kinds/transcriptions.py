@@ -79,7 +79,8 @@ def _score_notes(answer: str, reference: str) -> float:
 def _score_melody(answer: str, reference: str) -> float:
     from mir_eval.melody import evaluate
 
-    given, expected = _table(answer, 2), _table(reference, 2)
+    given = _table(answer, 2)
+    expected = _table(reference, 2)
     if len(given) < 2 or len(expected) < 2:
         return 0.0
     # Of rows with the same time the first counts.

@@ -7,6 +7,7 @@ Source: arXiv 2511.20697, section 3.3 (agreement with human judgement), 5.1 (lev
 rate) and Table 3.
 """
 
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -86,14 +87,14 @@ def joint_agreement(
     """
     from scipy.stats import bootstrap
 
-    by_cluster: dict[Hashable, list[bool]] = {}
+    by_cluster = defaultdict(list)
     for question, cluster in zip(questions, clusters, strict=True):
         outcomes = {*question["votes"].values(), question["human"]}
         if question["votes"] and None not in outcomes:
-            by_cluster.setdefault(cluster, []).append(len(outcomes) == 1)
+            by_cluster[cluster].append(len(outcomes) == 1)
     if not by_cluster:
         return None
-    agreed, sizes = ([*map(count, by_cluster.values())] for count in (sum, len))
+    agreed, sizes = (list(map(count, by_cluster.values())) for count in (sum, len))
     found = Estimate(sum(agreed) / sum(sizes), n=sum(sizes))
     if len(sizes) == 1:
         return found

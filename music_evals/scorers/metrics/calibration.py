@@ -34,7 +34,8 @@ def corrected_mean(
     labelled = len(np.unique(groups[known]))
     if labelled < 2:
         return None
-    weight, others = 0.0, scores[~known]
+    weight = 0.0
+    others = scores[~known]
     if len(others) and scores.var():
         covariance = np.cov(people[known], scores[known])[0, 1]
         best = covariance / scores.var(ddof=1) / (1 + known.sum() / len(others))
@@ -63,7 +64,7 @@ def youden(verdicts: Sequence[float], labels: Sequence[float]) -> Estimate | Non
         >>> youden([1, 1, 0, 0, 1], [1, 1, 1, 0, 0]).value
         0.16666666666666663
     """
-    pairs = [*zip(verdicts, labels, strict=True)]
+    pairs = list(zip(verdicts, labels, strict=True))
     right, wrong = ([verdict for verdict, label in pairs if label == value] for value in (1, 0))
     if not right or not wrong:
         return None

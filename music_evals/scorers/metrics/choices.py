@@ -63,7 +63,6 @@ def f1_interval(right: float, wrong: float, unanswered: float) -> Interval:
     """
     rng = np.random.default_rng(0)
     p_right, p_wrong, p_none = rng.dirichlet([right + 0.5, wrong + 0.5, unanswered + 0.5], _DRAWS).T
-    f1 = 2 * p_right / (2 * p_right + 2 * p_wrong + p_none)
-    low, high = middle95(f1)
+    low, high = middle95(2 * p_right / (2 * p_right + 2 * p_wrong + p_none))
     # The interval of a corner must reach the corner: nothing observed speaks against it.
     return (0.0 if right == 0 else low), (1.0 if wrong == unanswered == 0 else high)

@@ -4,7 +4,8 @@ A percentile bootstrap over few clusters of unequal sizes contains the true valu
 interval here is t-based; ``docs/statistics.md`` compares both in simulations.
 """
 
-from collections.abc import Hashable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from math import isnan, nan
 from statistics import fmean
 
@@ -81,7 +82,8 @@ def jackknife(values: Floats, clusters: Names, strata: Names | None) -> tuple[fl
     totals, sizes = np.zeros((2, row.max() + 1, count))
     np.add.at(totals, (row, column), values)
     np.add.at(sizes, (row, column), 1)
-    total, n = totals.sum(axis=1, keepdims=True), sizes.sum(axis=1, keepdims=True)
+    total = totals.sum(axis=1, keepdims=True)
+    n = sizes.sum(axis=1, keepdims=True)
     mean = float((total / n).mean())
     if (sizes == n).any():
         return mean, nan, 1.0
@@ -89,8 +91,7 @@ def jackknife(values: Floats, clusters: Names, strata: Names | None) -> tuple[fl
     if np.ptp(without) <= _EQUAL:
         return mean, 0.0, float(count)
     variance = (count - 1) / count * ((without - mean) ** 2).sum()
-    weights = (sizes / n).mean(axis=0)
-    return mean, float(variance), float(1 / (weights**2).sum())
+    return mean, float(variance), float(1 / ((sizes / n).mean(axis=0) ** 2).sum())
 
 
 def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interval:
@@ -116,7 +117,8 @@ def crossed_interval(correct: Outcomes, items: Names, clusters: Names) -> Interv
     means = [np.bincount(group, weights=values) / np.bincount(group) for group in groups]
     if min(map(len, means)) < 2:
         return nan, nan
-    mean, fewest = float(means[0].mean()), float(min(map(len, means)))
+    mean = float(means[0].mean())
+    fewest = float(min(map(len, means)))
     parts = [(float(group.var(ddof=1)) / len(group), float(len(group))) for group in means]
     return t_interval(mean, parts, fewest)
 
@@ -151,7 +153,8 @@ def _exact_interval(mean: float, trials: float) -> Interval:
     """The exact binomial interval of a share of so many trials."""
     from scipy import stats
 
-    right, wrong = mean * trials, (1 - mean) * trials
+    right = mean * trials
+    wrong = (1 - mean) * trials
     low = stats.beta.ppf(0.025, right, wrong + 1) if mean > _EQUAL else 0.0
     high = stats.beta.ppf(0.975, right + 1, wrong) if mean < 1 - _EQUAL else 1.0
     return float(low), float(high)
@@ -169,10 +172,10 @@ def macro_mean(values: Sequence[float], strata: Names) -> float:
 
 def means_by_name(values: Sequence[float], names: Names) -> list[float]:
     """The mean of the values of each name."""
-    groups: dict[Hashable, list[float]] = {}
+    groups = defaultdict(list)
     for value, name in zip(values, names, strict=True):
-        groups.setdefault(name, []).append(value)
-    return [*map(fmean, groups.values())]
+        groups[name].append(value)
+    return list(map(fmean, groups.values()))
 
 
 def checked_outcomes(name: str, given: Outcomes, clusters: Names | None = None) -> Floats:

@@ -80,10 +80,12 @@ def collapse(answers: Answers, keys: Sequence[str], items: Names) -> Collapse | 
     """
     from scipy.special import bdtrc
 
-    chosen, right = shares(answers), shares(keys)
+    chosen = shares(answers)
+    right = shares(keys)
     if not chosen:
         return None
-    answer, key = next(iter(chosen)), next(iter(right))
+    answer = next(iter(chosen))
+    key = next(iter(right))
     trials = len({item for item, text in zip(items, answers, strict=True) if text in chosen})
     tail = bdtrc(round(chosen[answer] * trials) - 1, trials, right[key])
     p = min(1.0, len(right) * float(tail))
@@ -125,7 +127,7 @@ def permutation_p(answers: Answers, keys: Sequence[str], items: Names) -> float:
         return 1.0
     codes = {text: code for code, text in enumerate({*answers, *keys})}
     chosen = np.array([codes[answer] for answer in answers])
-    pairs = [*zip(items, keys, strict=True)]
+    pairs = list(zip(items, keys, strict=True))
     places = numbered(pairs)
     right = np.array([codes[key] for _, key in dict.fromkeys(pairs)])
     test = permutation_test(
@@ -156,6 +158,7 @@ def position_bias(answers: Answers, keys: Sequence[str]) -> float:
         >>> position_bias(["A", "A", "A", "B"], ["A", "B", "C", "D"])
         0.5
     """
-    chosen, right = shares(answers), shares(keys)
+    chosen = shares(answers)
+    right = shares(keys)
     names = {*chosen, *right} if chosen else ()
     return sum(abs(chosen.get(name, 0) - right.get(name, 0)) for name in names) / 2

@@ -46,8 +46,10 @@ def variance_components(values: Floats) -> Components:
         Components(items=0.0, wordings=0.5, both=0.0, asking=None)
     """
     items, wordings, times = values.shape
-    cells, mean = values.mean(axis=2), values.mean()
-    rows, columns = cells.mean(axis=1), cells.mean(axis=0)
+    cells = values.mean(axis=2)
+    mean = values.mean()
+    rows = cells.mean(axis=1)
+    columns = cells.mean(axis=0)
     residuals = cells - rows[:, None] - columns + mean
     of_cells = (residuals**2).sum() / ((items - 1) * (wordings - 1))
     of_times = 0.0

@@ -83,7 +83,8 @@ def js_interval(reference: Fit, generated: npt.ArrayLike) -> tuple[float, float]
     from scipy import stats
 
     values = _checked("generated", generated, len(reference.mean))
-    fit, n = _numbers(reference), len(values)
+    fit = _numbers(reference)
+    n = len(values)
     if n < 2:
         return float("nan"), float("nan")
     distance = _distances(fit, _fit(values))

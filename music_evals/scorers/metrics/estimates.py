@@ -102,16 +102,16 @@ def estimate(
     means = means_by_name(values, names)
     if clusters is not None and len(set(zip(names, clusters, strict=True))) > len(means):
         low, high = crossed_interval(values, names, clusters)
-        return _with_ends(fmean(means), low, high, len(means))
+        return with_ends(fmean(means), low, high, len(means))
     # The clusters and strata of the items, in the order of the means.
-    groups = None if clusters is None else [*dict(zip(names, clusters, strict=True)).values()]
-    kinds = None if strata is None else [*dict(zip(names, strata, strict=True)).values()]
+    groups = None if clusters is None else list(dict(zip(names, clusters, strict=True)).values())
+    kinds = None if strata is None else list(dict(zip(names, strata, strict=True)).values())
     if len(set(groups or ())) == len(means):
         groups = None
     if len(set(kinds or ())) < 2:
         kinds = None
     low, high = mean_interval(means, groups, kinds)
-    return _with_ends(macro_mean(means, kinds) if kinds else fmean(means), low, high, len(means))
+    return with_ends(macro_mean(means, kinds) if kinds else fmean(means), low, high, len(means))
 
 
 def ratio_estimate(parts: Sequence[float], wholes: Sequence[float], groups: Names) -> Estimate:
@@ -126,7 +126,8 @@ def ratio_estimate(parts: Sequence[float], wholes: Sequence[float], groups: Name
         >>> ratio_estimate([1, 2], [4, 2], ["a", "b"]).value
         0.5
     """
-    above, below = np.asarray(parts, dtype=float), np.asarray(wholes, dtype=float)
+    above = np.asarray(parts, dtype=float)
+    below = np.asarray(wholes, dtype=float)
 
     def ratio(counts: Floats) -> Floats:
         ratios: Floats = (counts @ above) / np.maximum(counts @ below, _LEAST)
@@ -143,7 +144,8 @@ def resampled(value: float, statistic: Callable[[Floats], Floats], groups: Names
     return Estimate(value, *bootstrap_interval(statistic, groups), number)
 
 
-def _with_ends(value: float, low: float, high: float, n: int) -> Estimate:
+def with_ends(value: float, low: float, high: float, n: int) -> Estimate:
+    """Return an estimate with its interval, unless that is NaN."""
     return Estimate(value, n=n) if isnan(low) else Estimate(value, low, high, n)
 
 
@@ -205,7 +207,7 @@ def average(estimates: Sequence[Estimate], weights: Sequence[float] | None = Non
     shares = [1 / len(estimates)] * len(estimates)
     if weights:
         shares = [weight / sum(weights) for weight in weights]
-    pairs = [*zip(shares, estimates, strict=True)]
+    pairs = list(zip(shares, estimates, strict=True))
     value = sum(share * estimate.value for share, estimate in pairs)
     n = sum(estimate.n or 0 for estimate in estimates) or None
     mean = Estimate(value, n=n, decimals=estimates[0].decimals)

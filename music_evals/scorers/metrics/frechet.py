@@ -111,7 +111,8 @@ class _Pair:
 
     def __init__(self, reference: npt.ArrayLike, generated: npt.ArrayLike) -> None:
         reference, generated = _checked(reference, generated)
-        centre_r, centre_g = reference.mean(axis=0), generated.mean(axis=0)
+        centre_r = reference.mean(axis=0)
+        centre_g = generated.mean(axis=0)
         rows = (reference - centre_r) / np.sqrt(len(reference) - 1)
         if len(rows) > rows.shape[1]:
             # As many rows as dimensions, and the same covariance.
@@ -136,7 +137,8 @@ class _Pair:
             times = np.ones(self.pieces, int)
         # A piece that comes k times is one row that weighs √k.
         taken = np.flatnonzero(times)
-        weights, size = times[taken], int(times.sum())
+        weights = times[taken]
+        size = int(times.sum())
         centre = weights @ self._rows_g[taken] / size
         products = self._products[:, taken]
         products = (products - (products @ weights / size)[:, None]) * np.sqrt(weights / (size - 1))

@@ -24,7 +24,8 @@ def measure_f1(answer: Collection[int] | None, reference: Collection[int]) -> fl
     """
     if answer is None:
         return 0.0
-    named, right = set(answer), set(reference)
+    named = set(answer)
+    right = set(reference)
     return 2 * len(named & right) / (len(named) + len(right)) if named or right else 1.0
 
 

@@ -29,9 +29,11 @@ def verdict(comparison: Comparison, margin: float) -> Verdict:
     if comparison.test == "McNemar":
         lost, gained = (int((sign * comparison.totals > 0).sum()) for sign in (-1, 1))
         above = score_statistic(lost, gained, comparison.pairs, margin)
-        is_no_worse, is_worse = above > Z95, above < -Z95
+        is_no_worse = above > Z95
+        is_worse = above < -Z95
     else:
-        is_no_worse, is_worse = comparison.low > -margin, comparison.high < -margin
+        is_no_worse = comparison.low > -margin
+        is_worse = comparison.high < -margin
     if is_no_worse:
         return "no worse"
     return "worse" if is_worse else "too few questions"

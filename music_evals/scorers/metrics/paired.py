@@ -61,7 +61,7 @@ class Comparison(NamedTuple):
         count = len(self.totals)
         if self.test == "McNemar" or not self.totals.any():
             lost, gained = ((sign * self.totals > 0).sum() for sign in (-1, 1))
-            return _adjusted_error(int(lost), int(gained), count) ** 2 * self.pairs
+            return _adjusted(int(lost), int(gained), count)[1] ** 2 * self.pairs
         if count < 2:
             return nan
         residuals = self.totals - self.difference * self.sizes
@@ -94,7 +94,8 @@ def compare(
         ValueError: there is nothing to compare, an outcome is not from 0 to 1, or the lengths
             differ.
     """
-    values, later = checked_outcomes("first", first, clusters), checked_outcomes("second", second)
+    values = checked_outcomes("first", first, clusters)
+    later = checked_outcomes("second", second)
     pairs = len(values)
     if pairs != len(later):
         raise ValueError(f"first has {pairs} outcomes, second has {len(later)}; they go in pairs")
@@ -126,11 +127,12 @@ def compare(
 
 def _compare_independent(differences: Floats) -> Comparison:
     """Compare independent samples that are right or wrong."""
-    pairs, difference = len(differences), float(differences.mean())
+    pairs = len(differences)
+    difference = float(differences.mean())
     only = int((differences < 0).sum()), int((differences > 0).sum())
     low, high = difference_interval(*only, pairs)
-    p, sizes = mcnemar(*only), np.ones(pairs)
-    return Comparison(difference, low, high, p, pairs, "McNemar", differences, sizes)
+    sizes = np.ones(pairs)
+    return Comparison(difference, low, high, mcnemar(*only), pairs, "McNemar", differences, sizes)
 
 
 @cache
@@ -152,17 +154,17 @@ def difference_interval(first_only: int, second_only: int, pairs: int) -> Interv
         binomial proportions based on paired data", Journal of Educational and Behavioral Statistics
         37 (2012).
     """
-    one, other = (first_only + 1) / (pairs + 2), (second_only + 1) / (pairs + 2)
-    half = Z95 * _adjusted_error(first_only, second_only, pairs)
-    return max(-1.0, other - one - half), min(1.0, other - one + half)
+    difference, error = _adjusted(first_only, second_only, pairs)
+    return max(-1.0, difference - Z95 * error), min(1.0, difference + Z95 * error)
 
 
-def _adjusted_error(first_only: int, second_only: int, pairs: int) -> float:
-    """The standard error of Bonett's and Price's interval, which is above 0 also where no sample
-    differs.
+def _adjusted(first_only: int, second_only: int, pairs: int) -> tuple[float, float]:
+    """The middle of Bonett's and Price's interval and its standard error, which is above 0 also
+    where no sample differs.
     """
-    one, other = (first_only + 1) / (pairs + 2), (second_only + 1) / (pairs + 2)
-    return sqrt((one + other - (other - one) ** 2) / (pairs + 2))
+    one = (first_only + 1) / (pairs + 2)
+    other = (second_only + 1) / (pairs + 2)
+    return other - one, sqrt((one + other - (other - one) ** 2) / (pairs + 2))
 
 
 def sign_flip_test(totals: Outcomes, *, resamples: int = 10_000) -> float:

@@ -9,7 +9,8 @@ Floats = npt.NDArray[np.float64]
 Outcomes = Sequence[float] | Floats
 Names = Sequence[Hashable]  # of items, clusters or strata
 Interval = tuple[float, float]
-_DRAWS, _LEAST_DRAWS = 1_000, 300
+_DRAWS = 1_000
+_LEAST_DRAWS = 300
 _MOST_COUNTS = 3_000_000  # of all resamples, which are in memory at once
 
 
@@ -47,6 +48,5 @@ def bootstrap_interval(
     places = numbered(groups)
     number = places.max() + 1
     draws = min(_DRAWS, max(_LEAST_DRAWS, _MOST_COUNTS // len(places)))
-    rng = np.random.default_rng(0)
-    drawn = rng.multinomial(number, np.full(number, 1 / number), size=draws)
+    drawn = np.random.default_rng(0).multinomial(number, np.full(number, 1 / number), size=draws)
     return middle95(statistic(drawn[:, places].astype(float)))

@@ -36,7 +36,7 @@ def sequence_interval(
         [0.358, 0.642]
     """
     means = means_by_name(values, items)
-    groups = numbered([*dict(zip(items, clusters, strict=True)).values()])
+    groups = numbered(list(dict(zip(items, clusters, strict=True)).values()))
     sums = np.stack([np.bincount(groups, means), np.bincount(groups)], axis=1)
     distinct, counts = np.unique(sums, axis=0, return_counts=True)
     # What a bet of 1 on a higher mean earns with each cluster, shape (clusters, means).

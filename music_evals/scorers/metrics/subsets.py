@@ -63,7 +63,8 @@ def subset_estimate(values: Sequence[Floats], sizes: Sequence[int]) -> Estimate:
     """
     from scipy import stats
 
-    total, n = sum(sizes), sum(map(len, values))
+    total = sum(sizes)
+    n = sum(map(len, values))
     mean = variance = 0.0
     for drawn, size in zip(values, sizes, strict=True):
         mean += size / total * drawn.mean()

@@ -44,9 +44,9 @@ def note_f1(
     if not transcription or not reference:
         return 0.0
     if not in_order:
-        transcription, reference = sorted(transcription), sorted(reference)
-    right = _common_length(transcription, reference)
-    return 2 * right / (len(transcription) + len(reference))
+        transcription = sorted(transcription)
+        reference = sorted(reference)
+    return 2 * _common_length(transcription, reference) / (len(transcription) + len(reference))
 
 
 def _common_length(first: Sequence[int], second: Sequence[int]) -> int:

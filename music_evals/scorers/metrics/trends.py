@@ -74,8 +74,7 @@ def score_of_chosen(values: Floats, clusters: Names) -> float:
     rng = np.random.default_rng(0)
     scores = []
     for _ in range(_HALVES):
-        half = rng.permutation(places.max() + 1) % 2 == 0
-        is_choosing = half[places]
+        is_choosing = (rng.permutation(places.max() + 1) % 2 == 0)[places]
         best = values[is_choosing].mean(axis=0).argmax()
         scores.append(values[~is_choosing, best].mean())
     return float(np.mean(scores))

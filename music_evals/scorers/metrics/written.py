@@ -16,7 +16,7 @@ import numpy as np
 
 from music_evals.notation.lilypond.copies import NEAR_COPY, Melody
 from music_evals.notation.midi.descriptors import DESCRIPTORS
-from music_evals.scorers.metrics.estimates import Estimate, estimate, share
+from music_evals.scorers.metrics.estimates import Estimate, estimate, share, with_ends
 
 if TYPE_CHECKING:
     from music_evals.scorers.metrics.descriptor_similarity import Fit
@@ -32,11 +32,12 @@ def near_copies(pieces: Pieces) -> Estimate | None:
 
     A near-copy has the share `NEAR_COPY` of its music, or more, in common with another piece.
     """
-    compared = [piece["nearest"].values() for piece in pieces if piece["nearest"]]
-    if not compared:
-        return None
-    flags = [max(copied for _, copied in nearest) >= NEAR_COPY for nearest in compared]
-    return share(sum(flags) / len(flags), len(flags))
+    flags = [_is_copy(piece) for piece in pieces if piece["nearest"]]
+    return share(sum(flags) / len(flags), len(flags)) if flags else None
+
+
+def _is_copy(piece: Mapping[str, Any]) -> bool:
+    return max((share for _, share in piece["nearest"].values()), default=0.0) >= NEAR_COPY
 
 
 def versions(pieces: Pieces) -> list[int]:
@@ -61,11 +62,7 @@ def original(pieces: Pieces) -> list[float]:
     """Return 1 for each piece that compiles, has notes, and is a near-copy of no demonstration or
     reference, else 0; n versions of one piece have 1/n each.
     """
-    is_new = []
-    for piece in pieces:
-        shares = [share for _, share in piece["nearest"].values()]
-        is_copy = max(shares, default=0.0) >= NEAR_COPY
-        is_new.append(bool(piece["compiles"] and piece["has_notes"] and not is_copy))
+    is_new = [piece["compiles"] and piece["has_notes"] and not _is_copy(piece) for piece in pieces]
     values = [0.0] * len(pieces)
     new = [place for place, flag in enumerate(is_new) if flag]
     for place, count in zip(new, versions([pieces[place] for place in new]), strict=True):
@@ -86,9 +83,7 @@ def likeness(pieces: Pieces, reference: Mapping[str, Any]) -> Estimate | None:
     similarity = js_similarity(fit, values)
     if isnan(similarity):
         return None
-    low, high = js_interval(fit, values)
-    score = Estimate(similarity, n=len(values), decimals=2)
-    return score if isnan(low) else replace(score, low=low, high=high)
+    return replace(with_ends(similarity, *js_interval(fit, values), len(values)), decimals=2)
 
 
 def piece_likeness(descriptors: Mapping[str, float | None], reference: "Fit") -> float:

@@ -99,7 +99,8 @@ def _answer_text(value: Any) -> str:
 
 def _from_numbered_lines(text: str, count: int) -> Numbered:
     lists: list[dict[int, list[str]]] = []
-    last, indent = count + 1, 99
+    last = count + 1
+    indent = 99
     for line in text.splitlines():
         match = _NUMBERED.match(line)
         number = int(match["number"]) if match else 0
@@ -136,7 +137,8 @@ def _from_numbers_in_line(text: str, count: int) -> Numbered:
     for match in _IN_LINE.finditer(text):
         if last < int(match[1]) <= count:
             answers[last] = text[end : match.start()].strip(" \t\n;,*")
-            last, end = int(match[1]), match.end()
+            last = int(match[1])
+            end = match.end()
     answers[last] = text[end:].strip(" \t\n;,*")
     del answers[0]
     return answers if len(answers) > 1 else {}

@@ -130,7 +130,7 @@ def check(prediction: str, reference: str, answer_type: str) -> Checked:
         return Checked("empty", False)
     numbers = answer_type in _IN_WORDS
     expected = folded(reference, numbers=numbers)
-    places = [*statements(text)]
+    places = list(statements(text))
     for statement in places:
         checked = _check_statement(folded(statement, numbers=numbers), expected, answer_type)
         if checked.is_right is not None:
@@ -183,7 +183,7 @@ def after_label(text: str) -> str:
 
 def _last(name: str, text: str) -> list[tuple[int, str]]:
     """What the last match of a pattern marks as an answer, and its distance from the end."""
-    matches = [*_pattern(name).finditer(text)][-1:]
+    matches = list(_pattern(name).finditer(text))[-1:]
     return [
         (len(text) - match.start(), match["answer"] or text[match.end() :]) for match in matches
     ]
@@ -305,8 +305,11 @@ def _check_term(answer: str, expected: str) -> Checked:
 
 def _is_committed(extraction: Extraction) -> bool:
     """Whether no word beside the first value makes another one of it, nor offers another."""
-    text, first, last = extraction.text, extraction.spans[0], extraction.spans[-1]
-    before, after = text[: first[0]][-60:], text[last[1] :][:60]
+    text = extraction.text
+    first = extraction.spans[0]
+    last = extraction.spans[-1]
+    before = text[: first[0]][-60:]
+    after = text[last[1] :][:60]
     is_turned = _pattern("is_turned_before").search(before)
     is_turned = is_turned or _pattern("is_turned_after").match(text, first[1])
     has_others = first is last and _pattern("choice").search(f"{before} {after}")
@@ -315,7 +318,8 @@ def _is_committed(extraction: Extraction) -> bool:
 
 def _compare(answer: Extraction, reference: Extraction, answer_type: str) -> Checked:
     """Compare the values of an answer and of the reference."""
-    values, expected = set(answer.values), set(reference.values)
+    values = set(answer.values)
+    expected = set(reference.values)
     if not values or not expected:
         return _UNREADABLE
     if doubt := _doubt(answer):
@@ -349,7 +353,9 @@ def _agreement(values: set[Any], expected: set[Any], answer_type: str) -> tuple[
     that only a musician can judge.
     """
     agree: _Agree = _AGREE.get(answer_type, eq)
-    right, met, undecided = set(), set(), set()
+    right = set()
+    met = set()
+    undecided = set()
     for value, other in product(values, expected):
         agrees = value == other or agree(value, other)
         if agrees:
@@ -366,7 +372,8 @@ def _doubt(answer: Extraction) -> Checked | None:
     """
     if _pattern("unsure").search(answer.text):
         return _UNREADABLE
-    first, last = answer.spans[0], answer.spans[-1]
+    first = answer.spans[0]
+    last = answer.spans[-1]
     if len(set(answer.values)) > 1 and _pattern("choice").search(answer.text, first[0]):
         return _SEVERAL
     if _pattern("elsewhere").search(answer.text, last[1]) or not _is_committed(answer):
@@ -376,8 +383,7 @@ def _doubt(answer: Extraction) -> Checked | None:
 
 def _opens(answer: Extraction) -> bool:
     """Whether an answer opens with its first value."""
-    lead = answer.text[: answer.spans[0][0]]
-    return _pattern("lead").fullmatch(lead) is not None
+    return _pattern("lead").fullmatch(answer.text[: answer.spans[0][0]]) is not None
 
 
 # Whether a value is the reference's all the same, if the two are not equal; None if only a musician

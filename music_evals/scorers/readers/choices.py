@@ -164,8 +164,7 @@ def _read_sentences(text: str, choices: "_Options") -> Reading | None:
 
 def _corrected(text: str, choices: "_Options") -> Letters:
     """The option that the text behind the last "wait", "no" or "actually" comes to."""
-    corrections = [*_pattern("taken_back").finditer(text)]
-    for correction in reversed(corrections[-MAX_CORRECTIONS:]):
+    for correction in reversed(list(_pattern("taken_back").finditer(text))[-MAX_CORRECTIONS:]):
         units = _units(text[correction.end() :])
         letters = _last(choices.letters_committed_to, units)
         letters = letters or _last(choices.letters_mentioned, units)
@@ -195,8 +194,7 @@ def _listed(lines: list[str], choices: "_Options") -> tuple[dict[str, str], list
     """Part lines that go through the options one by one, by letter, from the others."""
     runs: list[dict[str, str]] = []
     last = ""
-    items = chain.from_iterable(map(_pattern("items").split, lines))
-    for unit in filter(str.strip, items):
+    for unit in filter(str.strip, chain.from_iterable(map(_pattern("items").split, lines))):
         match = _pattern("item").match(unit)
         letter = min(choices.letters_of(match["name"]), default="") if match else ""
         # A list goes on with a later letter, and nothing goes on behind a line without one.
@@ -208,7 +206,7 @@ def _listed(lines: list[str], choices: "_Options") -> tuple[dict[str, str], list
     if len(listed) < 2:
         return {}, lines
     single = [run.values() for run in runs if len(run) == 1]
-    return listed, [*chain.from_iterable(single)]
+    return listed, list(chain.from_iterable(single))
 
 
 def _verdicts(listed: dict[str, str], choices: "_Options") -> Reading | None:
@@ -320,7 +318,8 @@ class _Options:
         return f" {self._sign(letter, _VAGUE)}" if letter else match[0]
 
     def _mark_letter_and_text(self, match: Match) -> str:
-        letter, sign = match["letter"].upper(), match["sign"]
+        letter = match["letter"].upper()
+        sign = match["sign"]
         own = min(self.letters_of(sign))
         is_word = self.texts[own].isascii() and not match["gap"].strip()
         if own != letter and (is_word or match["letter"].islower() or letter not in self.letters):
@@ -329,7 +328,8 @@ class _Options:
 
     def _mark_letter_and_note(self, match: Match) -> str:
         """Signs for a letter and for its text, which is a letter too."""
-        letter, own = match["letter"], self.names.get(match["name"].lower())
+        letter = match["letter"]
+        own = self.names.get(match["name"].lower())
         if own is None or letter not in self.letters:
             return match[0]
         return f" {self._sign(letter)}{self._sign(own)} "

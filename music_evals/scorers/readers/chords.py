@@ -103,7 +103,8 @@ def _degree_chord(match: Match) -> Hashable:
     from music21.exceptions21 import Music21Exception
     from music21.roman import RomanNumeral
 
-    letter, sign = match["key"][0], match["key"][1:].replace("b", "-")
+    letter = match["key"][0]
+    sign = match["key"][1:].replace("b", "-")
     if match["mode"]:
         letter = letter.lower() if match["mode"] == "minor" else letter.upper()
     try:

@@ -67,8 +67,9 @@ def plain_letters(text: str) -> str:
         >>> plain_letters("Ｆｉｎａｌ：Ｂ"), plain_letters("Ответ: С")
         ('Final:B', 'Ответ: C')
     """
-    folded = unicodedata.normalize("NFKC", text)
-    return _CYRILLIC.sub(lambda match: match[0].translate(_LATIN), folded)
+    return _CYRILLIC.sub(
+        lambda match: match[0].translate(_LATIN), unicodedata.normalize("NFKC", text)
+    )
 
 
 def read_json(text: str) -> Any:

@@ -59,7 +59,7 @@ def answer_field(answer_type: str, answers: Sequence[str] = ()) -> Schema:
     elif base in _ELEMENTS:
         typed = {"type": "array", "items": {"type": _ELEMENTS[base]}}
     elif base in _OF_TAGS:
-        typed = {"type": "array", "items": {"type": "string", "enum": [*answers]}}
+        typed = {"type": "array", "items": {"type": "string", "enum": list(answers)}}
     if typed:
         return {"anyOf": [typed, {"type": "string", "enum": [CANNOT_TELL]}]}
     if answer_type == "yes_no":
@@ -86,7 +86,7 @@ def object_schema(fields: Mapping[str, Schema]) -> Schema:
     return {
         "type": "object",
         "properties": {**fields},
-        "required": [*fields],
+        "required": list(fields),
         "additionalProperties": False,
     }
 
@@ -151,8 +151,9 @@ def judge_place(
         1.0
     """
     taken = order[place] if order else place
-    reading = Reading("answered", rule=rule)
-    return judge_taken(reading, taken, options, right, plain_text)._replace(in_form=True)
+    return judge_taken(Reading("answered", rule=rule), taken, options, right, plain_text)._replace(
+        in_form=True
+    )
 
 
 def judge_fields(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -42,7 +42,8 @@ def is_same_name(answer: str, reference: str) -> bool | None:
     >>> is_same_name("Bach", "Carl Philipp Emanuel Bach") is None
     True
     """
-    words, own = name_words(answer), name_words(reference)
+    words = name_words(answer)
+    own = name_words(reference)
     if not words or not own:
         return None
     if sorted(words) == sorted(own):  # before a choice: "O Haupt" and "Seele, o Seele" are titles
@@ -51,7 +52,8 @@ def is_same_name(answer: str, reference: str) -> bool | None:
         return None
     if f" {' '.join(own)} " in f" {' '.join(words)} ":
         return True
-    surname, given = own[-1], [word for word in words if word != own[-1]]
+    surname = own[-1]
+    given = [word for word in words if word != own[-1]]
     if surname in words and len(surname) > 2:
         return True if _are_given_names(given, own) else None
     return None if len(words) > _MOST or not {*words}.isdisjoint(own) else False

@@ -77,7 +77,8 @@ def all_words(reply: str, options: Sequence[str], right: int = 0) -> Reading:
     ...     "Slow march"]).answer
     (None, 'A')
     """
-    words, texts = _words(reply[:MAX_REPLY]), [_words(option) for option in options]
+    words = _words(reply[:MAX_REPLY])
+    texts = [_words(option) for option in options]
     for place in sorted(range(len(options)), key=lambda place: place != right):
         others = set().union(*(text - texts[place] for text in texts))
         if words and texts[place] <= words and not words & others:
@@ -105,7 +106,8 @@ def last_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
     ...     "Harp"]).answer
     ('B', 'A')
     """
-    reply, letters = reply[:MAX_REPLY], ascii_uppercase[: len(options)]
+    reply = reply[:MAX_REPLY]
+    letters = ascii_uppercase[: len(options)]
     end = next((char for char in reversed(reply) if char in _LETTERS), " ")
     text = f" {reply.strip(_MARGIN)} "
     named = [end] if end in letters else re.findall(rf"\(([{letters}])\)", text)

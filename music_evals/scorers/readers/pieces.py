@@ -71,7 +71,8 @@ def examine(reply: str, digest: str, protocol: Protocol, *, pictures: bool) -> P
             piece["undefined"][name] = dict(described.reasons)
         except Exception as error:
             reason = str(error) if isinstance(error, DescriptorError) else format_error(error)
-            piece["descriptors"][name], piece["undefined"][name] = {}, {"": reason}
+            piece["descriptors"][name] = {}
+            piece["undefined"][name] = {"": reason}
     drawings: dict[str, Callable[[], bytes | None]] = {
         "system": partial(
             first_system, complete_code(written.code), limits=LIMITS, cache=lilypond_cache()

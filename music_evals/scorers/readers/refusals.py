@@ -48,7 +48,8 @@ def is_refusal(text: str) -> bool:
     """
     ends = text if len(text) <= 2 * END else f"{text[:END]}\n{text[-END:]}"
     plain = " ".join(unaccented(ends).split()).strip("*_\"“”'「」 ")
-    refuses, commits = pattern("refusals", "refuses"), pattern("refusals", "commits")
+    refuses = pattern("refusals", "refuses")
+    commits = pattern("refusals", "commits")
     clauses = [clause for clause in pattern("refusals", "turns").split(plain) if clause]
     answers = [clause for clause in clauses if not refuses.search(clause)]
     if len(answers) == len(clauses):

@@ -74,7 +74,7 @@ def judge_option(
         ...     "Harp"], "A").value
         (1.0, 1.0)
     """
-    order = order or [*range(len(options))]
+    order = order or list(range(len(options)))
     place = names_of(options, right).index(right)
     if official:
         reading = READERS[official](reply, [options[at] for at in order], order.index(place))
@@ -176,7 +176,8 @@ def judge_written(
         return verdict._replace(part=part, sound=sound)
     if kind != "measures":
         return verdict
-    rights, named = measures_of(right), measures_of(text or "none")
+    rights = measures_of(right)
+    named = measures_of(text or "none")
     if not is_paper:
         return verdict._replace(part=measure_f1(named if text else None, rights))
     every = read_all_measures(reply, reasoned=reasoned, joined=joined)
@@ -198,7 +199,8 @@ def judge_open(reply: str, questions: Sequence[Mapping[str, Any]]) -> list[dict[
     entries = []
     predictions, split_error = try_read(split_answers, reply, len(questions))
     for question, prediction in zip(questions, predictions, strict=True):
-        answer, answer_type = question["answer"], question["answer_type"]
+        answer = question["answer"]
+        answer_type = question["answer_type"]
         checked, error = try_read(check, prediction or "", answer, answer_type)
         is_readable = check(answer, answer, answer_type).is_right is not None
         entry = {

@@ -96,7 +96,8 @@ def _translation(table: str) -> tuple[re.Pattern[str], tuple[str, ...]]:
         words += [(word, name) for word in (re.escape(name.strip()), *synonyms)]
     # The longest first, up to what is optional: "dominant seventh" before "dominant(?: chord)?".
     words.sort(key=lambda pair: len(pair[0].partition("(?")[0]), reverse=True)
-    groups, names = [], []
+    groups = []
+    names = []
     for word, name in words:
         is_cjk = re.search("[\u3040-\u9fff\uac00-\ud7a3]", word) is not None
         groups.append(f"({word})" if is_cjk else rf"((?<![A-Za-z])(?:{word})(?![A-Za-z]))")
@@ -195,7 +196,8 @@ def _chinese_number(match: Match) -> str:
         if value < 10:
             digit = value
         else:
-            total, digit = total + (digit or 1) * value, 0
+            total = total + (digit or 1) * value
+            digit = 0
     return str(total + digit)
 
 

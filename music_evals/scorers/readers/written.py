@@ -106,7 +106,8 @@ def read_answer(
     if protocol == "strict":
         answer = _strict(text, kind)
     elif run := _published_run(kind, _stated(reply, reasoned)):
-        answer, rule = run, f"the {_RUNS[kind]} in {rule}"
+        answer = run
+        rule = f"the {_RUNS[kind]} in {rule}"
     else:
         # The published code does not read ``none``, so that the strict reading of it stays.
         answer = NONE if in_form else None
@@ -282,5 +283,5 @@ def _bare(stated: str) -> str:
 def _stated(text: str, reasoned: bool) -> str:
     """The whole reply, or the text after its last label if the model was to reason first."""
     end = text[-MAX_REPLY:]
-    labels = [*_pattern("answer_line").finditer(end)] if reasoned else []
+    labels = list(_pattern("answer_line").finditer(end)) if reasoned else []
     return end[labels[-1].end() :] if labels else text

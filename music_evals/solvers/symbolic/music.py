@@ -25,7 +25,8 @@ LEVELS: Mapping[int, str] = {
     8: "E",
 }
 
-SAME, DIFFERENT = "Yes, these are the same melody.", "No, these are not the same melody."
+SAME = "Yes, these are the same melody."
+DIFFERENT = "No, these are not the same melody."
 
 QUALITIES: Mapping[str, tuple[str, frozenset[int]]] = {
     "A": ("Major", frozenset({0, 4, 7})),

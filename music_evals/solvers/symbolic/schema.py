@@ -35,7 +35,8 @@ class FormulationError(ValueError):
 
     def __init__(self, kind: ErrorKind, message: str) -> None:
         super().__init__(message)
-        self.kind, self.message = kind, message
+        self.kind = kind
+        self.message = message
 
 
 @dataclass(frozen=True, slots=True)
