@@ -8,11 +8,12 @@ Source: J. A. Russell, "A circumplex model of affect", Journal of Personality an
 39 (1980).
 """
 
-import random
 from collections.abc import Sequence
 from itertools import product
+from random import Random
 from typing import NamedTuple
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.emopia import Clip
 from music_evals.datasets_builders.lilybench.rows import PER_QUADRANT
 from music_evals.notation.midi.files import write_midi
@@ -32,7 +33,7 @@ _HIGH = _Arousal(
     range(92, 169), (1, 1, 2, 2, 4), range(72, 109), range(62, 71), (True, False, False)
 )
 _LOW = _Arousal(range(54, 109), (1, 1, 1, 2), range(40, 79), range(59, 67), (True, True, False))
-_SCALES = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
+_SCALES = read_table("names/scales.toml")["scales"]
 # Degrees of the scale, a measure each.
 _PROGRESSIONS = ((0, 3, 4, 0), (0, 5, 3, 0), (0, 3, 0, 0))
 _BASS = 36
@@ -44,13 +45,13 @@ def compose_clips(seed: int, per_quadrant: int = PER_QUADRANT) -> list[Clip]:
     """
     clips = []
     for quadrant, number in product((1, 2, 3, 4), range(per_quadrant)):
-        rng = random.Random(f"emopia.{seed}.{quadrant}.{number}")
+        rng = Random(f"emopia.{seed}.{quadrant}.{number}")
         name = f"Q{quadrant}_composed-{number:03d}_0"
         clips.append(Clip(name, quadrant, write_midi(_compose(quadrant, rng))))
     return clips
 
 
-def _compose(quadrant: int, rng: random.Random) -> Performance:
+def _compose(quadrant: int, rng: Random) -> Performance:
     arousal = _HIGH if quadrant in (1, 2) else _LOW
     scale = _SCALES["major" if quadrant in (1, 4) else "minor"]
     tonic = rng.randrange(12)
@@ -76,7 +77,7 @@ def _compose(quadrant: int, rng: random.Random) -> Performance:
     return Performance(tuple(notes), tempo=rng.choice(arousal.tempo), meter=(beats, 4), key=None)
 
 
-def _next_pitch(pitch: int, lowest: int, tones: Sequence[int], rng: random.Random) -> int:
+def _next_pitch(pitch: int, lowest: int, tones: Sequence[int], rng: Random) -> int:
     """One of the three nearest other pitches of these classes."""
     near = [other for other in range(lowest, lowest + 20) if other % 12 in tones]
     near.sort(key=lambda other: (abs(other - pitch), other))

@@ -49,6 +49,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     TASKS,
     VERSION,
     CorpusRow,
+    LeftOut,
     Piece,
     Protocol,
     TaskName,
@@ -83,7 +84,7 @@ class Plan:
     rows: Mapping[TaskName, Mapping[Protocol, Sequence[TaskRow]]]
     corpus: Sequence[CorpusRow]
     provenance: Provenance
-    left_out: Mapping[str, str]  # file or piece → reason
+    left_out: LeftOut  # file or piece → reason
 
     @property
     def unusable(self) -> Counter[str]:
@@ -191,7 +192,7 @@ def made_by() -> dict[str, str]:
 def _plan(
     pieces: Sequence[Piece],
     clips: Sequence[emotion.Clip],
-    left_out: Mapping[str, str],
+    left_out: LeftOut,
     provenance: Provenance,
     sizes: Mapping[TaskName, int],
     on_piece: OnPiece,
@@ -207,9 +208,8 @@ def _plan(
     try:
         for task, protocol in product(tasks, PROTOCOLS):
             if task == "emotion_recognition":
-                per_quadrant = sizes[task] // len(QUADRANTS)
                 rows[task][protocol], bad_clips = emotion.make_rows(
-                    protocol, clips, seed, per_quadrant=per_quadrant
+                    protocol, clips, seed, per_quadrant=sizes[task] // len(QUADRANTS)
                 )
                 left_out = {**left_out, **bad_clips}
             elif protocol == "strict":

@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.facts import composer_named
-from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
+from music_evals.datasets_builders.lilybench.rows import LeftOut, Piece, not_measured
 from music_evals.datasets_builders.msu.works import default_works
 from music_evals.datasets_builders.progress import OnPiece
 from music_evals.notation.lilypond.compiler import compile_texts, lilypond_cache
@@ -117,7 +117,7 @@ def first_sources(lists: Sequence[str] = ("lilybench", "lilybench_further")) -> 
 
 def make_pieces(
     sources: Sequence[Source], *, on_piece: OnPiece = lambda *_: None
-) -> tuple[list[Piece], dict[str, str]]:
+) -> tuple[list[Piece], LeftOut]:
     """Make pieces; also return id → reason for those that were left out.
 
     `on_piece` is called with "converting" and the number of pieces after each.
@@ -131,8 +131,7 @@ def make_pieces(
             left_out[source.id] = str(result)
         on_piece("converting", len(sources))
     # A piece that the machine stopped is kept; the error comes when the pieces are read.
-    texts = [piece.text for piece in pieces]
-    runs = compile_texts(texts, cache=lilypond_cache(), together=True)
+    runs = compile_texts([piece.text for piece in pieces], cache=lilypond_cache(), together=True)
     for piece, run in zip(pieces, runs, strict=True):
         if run.is_measured and run.problem:
             left_out[piece.id] = f"LilyPond does not compile it: {run.problem}"

@@ -15,13 +15,13 @@ are removed from the MIDI file, and comments from the text. No two clips are of 
 """
 
 import io
-import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 import mido
@@ -33,6 +33,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     PER_QUADRANT,
     QUADRANT_LABELS,
     QUADRANTS,
+    LeftOut,
     Protocol,
     TaskName,
     TaskRow,
@@ -82,7 +83,7 @@ class Clip(NamedTuple):
         return match[2] if match else self.id
 
 
-def read_clips(folder: Path) -> tuple[list[Clip], dict[str, str]]:
+def read_clips(folder: Path) -> tuple[list[Clip], LeftOut]:
     """Read EMOPIA's MIDI files: clips by id, and name → reason for the files that were left out."""
     source = folder.expanduser()
     if (source / "midis").is_dir():
@@ -119,7 +120,7 @@ def make_rows(
     *,
     per_quadrant: int = PER_QUADRANT,
     convert: Callable[[bytes], str] = midi_to_lilypond,
-) -> tuple[list[TaskRow], dict[str, str]]:
+) -> tuple[list[TaskRow], LeftOut]:
     """Make the rows of `emotion_recognition` of a protocol; the quadrants take turns.
 
     Args:
@@ -158,8 +159,7 @@ def make_rows(
                     f"and {per_quadrant} are needed{_first_reason(left_out)}"
                 )
             by_quadrant.append(rows)
-    turns = chain.from_iterable(zip_longest(*by_quadrant))
-    in_turns = [row for row in turns if row is not None]
+    in_turns = [row for row in chain.from_iterable(zip_longest(*by_quadrant)) if row is not None]
     if not in_turns:
         raise ValueError(f"{_TASK}: none of {len(clips)} clips is usable{_first_reason(left_out)}")
     return in_turns, left_out
@@ -202,12 +202,12 @@ def _row(protocol: Protocol, clip: Clip, text: str, seed: int) -> TaskRow:
     place = clip.quadrant - 1
     options, answer = list(QUADRANTS), str(place)
     if protocol == "paper":
-        draw = random.Random(stable_hash(seed, _TASK, clip.id))
+        draw = Random(stable_hash(seed, _TASK, clip.id))
         options, answer = shuffled(QUADRANT_LABELS, QUADRANT_LABELS[place], draw)
     return task_row(_TASK, protocol, clip.id, answer, score=text, options=options)
 
 
-def _first_reason(left_out: Mapping[str, str]) -> str:
+def _first_reason(left_out: LeftOut) -> str:
     return "".join(f"; {name}: {reason}" for name, reason in list(left_out.items())[:1])
 
 
@@ -237,5 +237,4 @@ def _text(protocol: Protocol, convert: Callable[[bytes], str], clip: Clip) -> st
         return f"{' | '.join(bars)} |\n" if bars else text
     if '"' in _KNOWN_STRINGS.sub("", text):
         return ValueError("midi2ly writes a string where the file has no text event")
-    lines = [_COMMENT.sub("", line).rstrip() for line in text.splitlines()]
-    return "\n".join(lines).strip() + "\n"
+    return "\n".join([_COMMENT.sub("", line).rstrip() for line in text.splitlines()]).strip() + "\n"

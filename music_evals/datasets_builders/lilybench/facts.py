@@ -28,6 +28,8 @@ FORMS = ("Hymn", "Jazz", "March", "Technique")
 a song.
 """
 
+Header = Mapping[str, str]
+"""Field → text, see `read_header`."""
 _NAMES = "names/lilybench.toml"
 _NOBODY = frozenset({"Anonymous", "Traditional"})
 _ABOUT_MUSIC = re.compile(
@@ -129,7 +131,7 @@ def _agree(word: str, other: str) -> bool:
     return short == long or (len(short) <= _ABBREVIATION and long.startswith(short))
 
 
-def composer_of(header: Mapping[str, str], piece_id: str) -> Composer | None:
+def composer_of(header: Header, piece_id: str) -> Composer | None:
     """Return the composer of a piece, or None if that is uncertain.
 
     The Mutopia Project's code of a composer (``mutopiacomposer``, or the first folder of the piece)
@@ -170,7 +172,7 @@ def _stated_composer(stated: str) -> Composer | None:
     return candidates.pop() if len(candidates) == 1 else composer
 
 
-def title_of(header: Mapping[str, str]) -> str | None:
+def title_of(header: Header) -> str | None:
     """Return the title without stray signs and remarks of an archive; ``mutopiatitle`` comes before
     ``title``.
     """
@@ -239,7 +241,7 @@ def _distinctive_words(title: str) -> set[str]:
     return {word for word in english if len(word) > 1} - _common_words()
 
 
-def style_of(header: Mapping[str, str]) -> str | None:
+def style_of(header: Header) -> str | None:
     """Return the style in the Mutopia Project's words (``Popular`` for ``Popular / Dance``); None
     for other words.
     """
@@ -248,12 +250,12 @@ def style_of(header: Mapping[str, str]) -> str | None:
     return next(filter(None, stated), None)
 
 
-def instrument_of(header: Mapping[str, str]) -> str | None:
+def instrument_of(header: Header) -> str | None:
     """Return the instruments in the words of the header, or None."""
     return next(iter(_texts(header, "mutopiainstrument", "instrument")), None)
 
 
-def licence_of(header: Mapping[str, str]) -> str | None:
+def licence_of(header: Header) -> str | None:
     """Return the licence: ``Public Domain``, ``CC BY x.y``, ``CC BY-SA x.y``, or the header's
     words, or None.
     """
@@ -262,7 +264,7 @@ def licence_of(header: Mapping[str, str]) -> str | None:
     return next(filter(None, [*map(_known_licence, texts), *texts]), None)
 
 
-def _texts(header: Mapping[str, str], *names: str) -> list[str]:
+def _texts(header: Header, *names: str) -> list[str]:
     """The fields that are not blank."""
     return list(filter(None, (_tidy(header.get(name, "")) for name in names)))
 

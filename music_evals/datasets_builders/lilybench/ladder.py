@@ -18,10 +18,10 @@ are of several pieces, in different keys, and no measure is like another one but
 staff or in all, whatever the key: an error is not found by comparing measures.
 """
 
-import random
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, count, pairwise, product
+from random import Random
 from typing import Any, NamedTuple
 
 from music_evals.datasets_builders.lilybench.default_pieces import Source, read_source
@@ -59,7 +59,7 @@ class Passage(NamedTuple):
 _Pieces = Mapping[str, Passage]  # by id
 
 
-def make_rows(level: int, passages: Mapping[str, Passage]) -> dict[TaskName, list[TaskRow]]:
+def make_rows(level: int, passages: _Pieces) -> dict[TaskName, list[TaskRow]]:
     """Make the rows of a level in canonical form: two of each piece for each task.
 
     Args:
@@ -68,7 +68,7 @@ def make_rows(level: int, passages: Mapping[str, Passage]) -> dict[TaskName, lis
     """
     rows: dict[TaskName, list[TaskRow]] = {task: [] for task in MAKERS}
     for (turn, piece), task in product(enumerate(sorted([*passages] * 2)), MAKERS):
-        draw = random.Random(f"{task} {level} {turn} {piece}")
+        draw = Random(f"{task} {level} {turn} {piece}")
         facts = MAKERS[task](passages, piece, level - 1, turn, draw)
         rows[task].append(task_row(task, "strict", piece, **{"measure": turn + 1, **facts}))
     return rows
@@ -86,8 +86,7 @@ def read_passage(source: Source) -> Passage:
         bars.append(
             [" ".join(map(_note_word, next(iter(bar.voices), bar).notesAndRests)) for bar in column]
         )
-    passage = Passage(sharps, signs.timeSignature.ratioString, bars)
-    return _without_errors([passage])[0]
+    return _without_errors([Passage(sharps, signs.timeSignature.ratioString, bars)])[0]
 
 
 def _note_word(note: Any) -> str:
@@ -102,7 +101,7 @@ def _note_word(note: Any) -> str:
     return f"{name}{marks}{duration}"
 
 
-def _cut(passage: Passage, length: int, staves: int, draw: random.Random) -> Passage:
+def _cut(passage: Passage, length: int, staves: int, draw: Random) -> Passage:
     """Draw bars that follow one another, of the first staves."""
     start = draw.randrange(max(1, len(passage.bars) - length))
     bars = [bar[:staves] for bar in passage.bars[start : start + length]]
@@ -136,7 +135,7 @@ def _write(*passages: Passage) -> str:
     return f"<<\n{''.join(staves)}>>\n"
 
 
-def _medley(pieces: _Pieces, own: str, size: int, draw: random.Random) -> list[Passage]:
+def _medley(pieces: _Pieces, own: str, size: int, draw: Random) -> list[Passage]:
     """Passages in four keys and four metres, which take turns: of a piece, and of others for the
     metres that it does not give.
     """
@@ -154,7 +153,7 @@ def _medley(pieces: _Pieces, own: str, size: int, draw: random.Random) -> list[P
     return passages
 
 
-def _shuffled(pieces: _Pieces, own: str, staves: int, draw: random.Random) -> list[Passage]:
+def _shuffled(pieces: _Pieces, own: str, staves: int, draw: Random) -> list[Passage]:
     """A piece, and in a random order the others with so many staves or more."""
     others = [
         pieces[name] for name in pieces if name != own and len(pieces[name].bars[0]) >= staves
@@ -167,15 +166,12 @@ def _metre(metre: str, joined: int, divisor: int) -> str:
     return f"{beats * joined}/{unit * divisor}"
 
 
-def _bar_count(pieces: _Pieces, own: str, size: int, _: int, draw: random.Random) -> dict[str, Any]:
+def _bar_count(pieces: _Pieces, own: str, size: int, _: int, draw: Random) -> dict[str, Any]:
     passages = _medley(pieces, own, size, draw)
-    measures = sum(len(medley.bars) for medley in passages)
-    return {"answer": str(measures), "score": _write(*passages)}
+    return {"answer": str(sum(len(medley.bars) for medley in passages)), "score": _write(*passages)}
 
 
-def _metadata(
-    pieces: _Pieces, own: str, size: int, turn: int, draw: random.Random
-) -> dict[str, Any]:
+def _metadata(pieces: _Pieces, own: str, size: int, turn: int, draw: Random) -> dict[str, Any]:
     passages = _medley(pieces, own, size, draw)
     values = [medley.metre for medley in passages]
     if turn % 2:
@@ -195,7 +191,7 @@ def _metadata(
     }
 
 
-def _errors(pieces: _Pieces, own: str, size: int, turn: int, draw: random.Random) -> dict[str, Any]:
+def _errors(pieces: _Pieces, own: str, size: int, turn: int, draw: Random) -> dict[str, Any]:
     text = _write(*_without_errors(_unlike(pieces, own, size, draw)))
     kind = _KINDS[turn % len(_KINDS)]
     wrong: list[int] = []
@@ -206,7 +202,7 @@ def _errors(pieces: _Pieces, own: str, size: int, turn: int, draw: random.Random
     return {"answer": " ".join(map(str, sorted(wrong))) or "none", "score": text, "kind": kind}
 
 
-def _unlike(pieces: _Pieces, own: str, size: int, draw: random.Random) -> list[Passage]:
+def _unlike(pieces: _Pieces, own: str, size: int, draw: Random) -> list[Passage]:
     """Passages of a piece and of others with as many staves, in different keys, in which no bar is
     like another.
     """

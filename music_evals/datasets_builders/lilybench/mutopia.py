@@ -17,7 +17,7 @@ from pathlib import Path
 
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.facts import licence_of
-from music_evals.datasets_builders.lilybench.rows import Piece, not_measured
+from music_evals.datasets_builders.lilybench.rows import LeftOut, Piece, not_measured
 from music_evals.notation.lilypond.converters import ConversionError, modernise
 from music_evals.notation.lilypond.source import SourceError, read_text
 from music_evals.notation.lilypond.syntax.header import read_header
@@ -40,7 +40,7 @@ def read_pieces(
     free_only: bool = False,
     convert: Callable[[str], str] = modernise,
     on_piece: Callable[[str, int], None] = lambda *_: None,
-) -> tuple[list[Piece], dict[str, str]]:
+) -> tuple[list[Piece], LeftOut]:
     """Read the main file of every piece of a checkout, in the current syntax.
 
     The files that it includes are not read, as in the published code: a piece whose music is in

@@ -32,19 +32,19 @@ The published draws cannot be repeated. The draws here go by `stable_hash`, so t
 or less changes few rows.
 """
 
-import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import islice
+from random import Random
 from typing import Any, NamedTuple
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.rows import (
     CORRUPTIONS,
     FIELDS,
     SIZES,
     Corruption,
-    Field,
     Piece,
     TaskName,
     TaskRow,
@@ -53,6 +53,7 @@ from music_evals.datasets_builders.lilybench.rows import (
     task_row,
 )
 
+_Rows = Iterator[TaskRow]
 _SHOWN = 4  # bars to be put in order, and bars ahead of the one to be predicted
 _WRONG = 3  # wrong options
 _ATTEMPTS = 8  # pieces that are tried for each row with an error
@@ -73,26 +74,25 @@ _KEY = re.compile(rf"\\key\s+((?:[a-g]|do|re|mi|fa|sol|la|si){_ACCIDENTAL})\s+(\
 _DUTCH_KEY = re.compile(rf"\\key\s+([a-g]{_ACCIDENTAL})\s+(\\\w+)")
 _METRE = re.compile(r"\\time\s+(\d+)\s*/\s*(\d+)")
 _TITLE = re.compile(r'(?<![A-Za-z_])title\s*=\s*"((?:[^"\\]|\\.)*)"')
-_HEADER_FIELDS: Mapping[TaskName, str] = {
-    "music_captioning": "title",
-    "composer_recognition": "composer",
-    "genre_recognition": "style",
+_FIELDS_OF: Mapping[TaskName, Sequence[str]] = {
+    "metadata_qa": FIELDS,
+    "metadata_prediction": FIELDS,
+    "music_captioning": ("title",),
+    "composer_recognition": ("composer",),
+    "genre_recognition": ("style",),
 }
-_BLANKED = {name: re.compile(rf'({name}\s*=\s*)"[^"]*"') for name in ("title", "composer")}
+"""Task → the fields that it asks for."""
+_BLANKED = {
+    "key": (_KEY, ""),
+    "metre": (_METRE, ""),
+    "note_length": (_METRE, ""),
+    "title": (re.compile(r'(title\s*=\s*)"[^"]*"'), r'\1""'),
+    "composer": (re.compile(r'(composer\s*=\s*)"[^"]*"'), r'\1""'),
+}
+"""Field → what is removed from a score, and what replaces it; `metadata_qa` shows all."""
 
 _INVALID_KEY = r"\key xx \nonsense"
-_INSERTED: Mapping[Corruption, Sequence[str]] = {
-    "invalid_content": ("@#$%", "???", "%%%bogus%%%", "<<garbled>>"),
-    "invalid_bar_duration": ("c4 d4 e4 f4 g4 a4 b4 c'4",),
-    "melodic_leap": ("c,,,4 c''''4", "c''''4 c,,,4", "c,,,8 c''''8"),
-}
-_FOREIGN: Mapping[str, str] = {
-    r"c \major": "fis cis gis dis ais",
-    r"a \minor": "fis cis gis dis ais",
-    r"g \major": "cis gis dis ais",
-    r"f \major": "fis cis gis dis",
-    r"d \major": "gis dis ais bes",
-}
+_WORDS = read_table("names/lilybench_errors.toml")
 _FOREIGN_TO_OTHERS = "bisis feses"
 
 
@@ -124,7 +124,7 @@ def split_bars(text: str) -> list[str]:
     return [bar for passage in text.split("|")[:-1] if (bar := passage.strip())]
 
 
-def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int] | None:
+def corrupt(text: str, kind: Corruption, draw: Random) -> tuple[str, int] | None:
     """Return a corrupted text and the number of the bar that is called wrong; None if the text
     cannot be corrupted.
     """
@@ -142,24 +142,24 @@ def corrupt(text: str, kind: Corruption, draw: random.Random) -> tuple[str, int]
     if kind == "accidental_outside_key":
         key = _DUTCH_KEY.search(text)
         name = f"{key[1]} {key[2]}" if key else ""
-        inserted = f"{draw.choice(_FOREIGN.get(name, _FOREIGN_TO_OTHERS).split())}4"
+        inserted = draw.choice(_WORDS["foreign"].get(name, _FOREIGN_TO_OTHERS).split()) + "4"
     else:
-        inserted = draw.choice(_INSERTED[kind])
+        inserted = draw.choice(_WORDS["inserted"][kind])
     return f"{text[: places[bar]]} {inserted} {text[places[bar] :]}", bar + 1
 
 
 # --- values ---
 
 
-def _fields(text: str) -> dict[Field, str]:
-    """The values that a text has."""
-    fields: dict[Field, str] = {}
-    if key := _KEY.search(text):
-        fields["key"] = f"{key[1]} {key[2]}"
-    if metre := _METRE.search(text):
-        fields["metre"] = f"{metre[1]}/{metre[2]}"
-        fields["note_length"] = metre[2]
-    return fields
+def _values(piece: Piece, fields: Sequence[str]) -> dict[str, str]:
+    """The values that a piece has of these fields."""
+    values = {**piece.header, "title": _title(piece.text)}
+    values |= {"key": "", "metre": "", "note_length": ""}
+    if key := _KEY.search(piece.text):
+        values["key"] = f"{key[1]} {key[2]}"
+    if metre := _METRE.search(piece.text):
+        values |= {"metre": f"{metre[1]}/{metre[2]}", "note_length": metre[2]}
+    return {field: values[field] for field in fields if values.get(field)}
 
 
 def _title(text: str) -> str:
@@ -179,8 +179,8 @@ class _Draws(NamedTuple):
     seed: int
     size: int
 
-    def random(self, piece: Piece) -> random.Random:
-        return random.Random(stable_hash(self.seed, self.task, piece.id, "row"))
+    def random(self, piece: Piece) -> Random:
+        return Random(stable_hash(self.seed, self.task, piece.id, "row"))
 
     def row(self, piece: Piece, answer: str, score: str, **more: Any) -> TaskRow:
         return task_row(self.task, "paper", piece.id, answer, score=score, **more)
@@ -191,7 +191,7 @@ class _Draws(NamedTuple):
 
     def choice(
         self, piece: Piece, right: str, pool: Iterable[str], score: str, **more: Any
-    ) -> Iterator[TaskRow]:
+    ) -> _Rows:
         """A row with the right value and three others, or none if the pool has too few."""
         distractors = (value for value in pool if value != right)
         wrong = nsmallest(
@@ -204,19 +204,19 @@ class _Draws(NamedTuple):
             yield self.row(piece, answer, score, options=options, **more)
 
 
-def _bar_count(draws: _Draws) -> Iterator[TaskRow]:
+def _bar_count(draws: _Draws) -> _Rows:
     for piece, bars in islice(draws.with_bars(1), draws.size):
         yield draws.row(piece, str(len(bars)), piece.text)
 
 
-def _bar_sequencing(draws: _Draws) -> Iterator[TaskRow]:
+def _bar_sequencing(draws: _Draws) -> _Rows:
     for piece, bars in islice(draws.with_bars(_SHOWN), draws.size):
         order = draws.random(piece).sample(range(_SHOWN), _SHOWN)
         answer = "".join(str(order.index(number)) for number in range(_SHOWN))
         yield draws.row(piece, answer, "", options=[bars[number] for number in order])
 
 
-def _next_bar(draws: _Draws) -> Iterator[TaskRow]:
+def _next_bar(draws: _Draws) -> _Rows:
     for piece, bars in islice(draws.with_bars(_SHOWN + 1 + _WRONG), draws.size):
         draw = draws.random(piece)
         right = bars[_SHOWN]
@@ -225,31 +225,37 @@ def _next_bar(draws: _Draws) -> Iterator[TaskRow]:
         yield draws.row(piece, answer, "\n".join(bars[:_SHOWN]), options=options)
 
 
-def _metadata(draws: _Draws) -> Iterator[TaskRow]:
-    values = {piece.id: _fields(piece.text) for piece in draws.pieces}
+def _choices(draws: _Draws) -> _Rows:
+    """Rows that ask for a value of the score or of its header."""
+    fields = _FIELDS_OF[draws.task]
+    values = {piece.id: _values(piece, fields) for piece in draws.pieces}
     pools = {
         field: dict.fromkeys(own[field] for own in values.values() if field in own)
-        for field in FIELDS
+        for field in fields
     }
     sample = [piece for piece in draws.pieces if values[piece.id]][: draws.size]
-    for piece, turn in _turns(draws, sample):
+    for piece, turn in _turns(draws, sample, fields):
         own = values[piece.id]
         field = turn if turn in own else next(iter(own))
-        pattern = _KEY if field == "key" else _METRE
-        score = piece.text if draws.task == "metadata_qa" else pattern.sub("", piece.text)
-        yield from draws.choice(piece, own[field], pools[field], score, kind=field)
+        score = piece.text
+        if draws.task != "metadata_qa" and field in _BLANKED:
+            pattern, replacement = _BLANKED[field]
+            score = pattern.sub(replacement, score)
+        kind = field if len(fields) > 1 else ""
+        yield from draws.choice(piece, own[field], pools[field], score, kind=kind)
 
 
-def _turns(draws: _Draws, sample: Sequence[Piece]) -> Iterator[tuple[Piece, Field]]:
+def _turns(
+    draws: _Draws, sample: Sequence[Piece], fields: Sequence[str]
+) -> Iterator[tuple[Piece, str]]:
     """Give each field to as many pieces; by hash and not by place, so that one more piece changes
     few others.
     """
-    sizes = (len(sample[place :: len(FIELDS)]) for place in range(len(FIELDS)))
-    remaining = dict(zip(FIELDS, sizes, strict=True))
+    remaining = {field: len(sample[at :: len(fields)]) for at, field in enumerate(fields)}
     for piece in sample:
         hashes = {
             stable_hash(draws.seed, draws.task, piece.id, field): field
-            for field in FIELDS
+            for field in fields
             if remaining[field]
         }
         field = hashes[min(hashes)]
@@ -257,29 +263,15 @@ def _turns(draws: _Draws, sample: Sequence[Piece]) -> Iterator[tuple[Piece, Fiel
         yield piece, field
 
 
-def _from_header(draws: _Draws) -> Iterator[TaskRow]:
-    name = _HEADER_FIELDS[draws.task]
-    values = {
-        piece.id: _title(piece.text) if name == "title" else piece.header[name]
-        for piece in draws.pieces
-    }
-    pool = dict.fromkeys(filter(None, values.values()))
-    usable = [piece for piece in draws.pieces if values[piece.id]]
-    for piece in usable[: draws.size]:
-        score = piece.text if name == "style" else _BLANKED[name].sub(r'\1""', piece.text)
-        yield from draws.choice(piece, values[piece.id], pool, score)
-
-
-def _error_detection(draws: _Draws) -> Iterator[TaskRow]:
+def _error_detection(draws: _Draws) -> _Rows:
     usable = [piece for piece, _ in draws.with_bars(_SHOWN)]
     share = max(1, min(draws.size, len(usable)) // len(CORRUPTIONS))
     remaining = iter(usable)
     for kind in CORRUPTIONS:
-        tried = islice(remaining, _ATTEMPTS * share)
-        yield from islice(_corrupted(draws, tried, kind), share)
+        yield from islice(_corrupted(draws, islice(remaining, _ATTEMPTS * share), kind), share)
 
 
-def _corrupted(draws: _Draws, pieces: Iterable[Piece], kind: Corruption) -> Iterator[TaskRow]:
+def _corrupted(draws: _Draws, pieces: Iterable[Piece], kind: Corruption) -> _Rows:
     for piece in pieces:
         result = corrupt(piece.text, kind, draws.random(piece))
         if result is not None:
@@ -287,14 +279,14 @@ def _corrupted(draws: _Draws, pieces: Iterable[Piece], kind: Corruption) -> Iter
             yield draws.row(piece, str(bar), text, kind=kind)
 
 
-_MAKERS: Mapping[TaskName, Callable[[_Draws], Iterator[TaskRow]]] = {
+_MAKERS: Mapping[TaskName, Callable[[_Draws], _Rows]] = {
     "bar_count": _bar_count,
-    "metadata_qa": _metadata,
+    "metadata_qa": _choices,
     "bar_sequencing": _bar_sequencing,
     "next_bar_prediction": _next_bar,
-    "metadata_prediction": _metadata,
-    "music_captioning": _from_header,
-    "composer_recognition": _from_header,
-    "genre_recognition": _from_header,
+    "metadata_prediction": _choices,
+    "music_captioning": _choices,
+    "composer_recognition": _choices,
+    "genre_recognition": _choices,
     "error_detection": _error_detection,
 }

@@ -5,15 +5,17 @@ Source: arXiv 2606.08722, section 3.2 and Table 1.
 """
 
 import hashlib
-import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Annotated, Any, Literal, NamedTuple, TypedDict, get_args
 
 import pydantic
 
 from music_evals.datasets_builders.dataset_io import DatasetError, features_of
+from music_evals.datasets_builders.dataset_io.rows import Columns
+from music_evals.datasets_builders.lilybench.facts import Header
 
 NAME = "lilybench"
 VERSION = "3.5.0"
@@ -129,7 +131,7 @@ def task_row(
     )
 
 
-def shuffled(options: Iterable[str], right: str, draw: random.Random) -> tuple[list[str], str]:
+def shuffled(options: Iterable[str], right: str, draw: Random) -> tuple[list[str], str]:
     """Shuffle options; also return the index of the right one, as an answer."""
     in_order = list(options)
     draw.shuffle(in_order)
@@ -213,7 +215,7 @@ def task_features(task: TaskName, columns: type = TaskRow, **form: Any) -> Any:
     return features_of(columns, check)
 
 
-FEATURES: Mapping[str, Mapping[str, Any]] = {
+FEATURES: Mapping[str, Columns] = {
     **{task: task_features(task) for task in TASKS},
     "corpus": features_of(CorpusRow),
 }
@@ -230,7 +232,11 @@ class Piece:
 
     id: str
     text: str
-    header: Mapping[str, str]
+    header: Header
+
+
+LeftOut = Mapping[str, str]
+"""A piece, clip or file that is not used → the reason."""
 
 
 def not_measured(pieces: Sequence[str]) -> DatasetError:

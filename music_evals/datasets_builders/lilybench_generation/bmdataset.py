@@ -24,7 +24,7 @@ from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.dataset_io.provenance import format_error
 from music_evals.datasets_builders.lilybench.facts import licence_of
-from music_evals.datasets_builders.lilybench.rows import not_measured
+from music_evals.datasets_builders.lilybench.rows import LeftOut, not_measured
 from music_evals.datasets_builders.lilybench_generation.rows import (
     FULL,
     NOTHING_KNOWN,
@@ -86,7 +86,7 @@ def read_labels(folder: Path) -> Labels:
     return Labels(tuple(sorted(works, key=lambda work: work.id)), data)
 
 
-def read_scores(folder: Path, works: Sequence[Work]) -> tuple[list[Score], dict[str, str]]:
+def read_scores(folder: Path, works: Sequence[Work]) -> tuple[list[Score], LeftOut]:
     """Read the works' files, each in the current syntax; files that they include are not read.
 
     Returns the scores by id, and id → reason for the files that were left out. DatasetError if the
@@ -191,12 +191,11 @@ def _name(key: str) -> str:
 def _work(name: str, labels: _WorkLabels, names: Sequence[str]) -> Work:
     catalogue = [f"{match[1]} {match[2]}" for match in _CATALOGUED.finditer(name)]
     longer = [other for other in names if other != name and _begins(name, other)]
-    forms = filter(None, map(_spaced, labels.musical_form))
     description: Description = {
         **NOTHING_KNOWN,
         "composer": _spaced(labels.composer),
         "period": _spaced(labels.period),
-        "form": ", ".join(forms) or None,
+        "form": ", ".join(filter(None, map(_spaced, labels.musical_form))) or None,
         "ensemble": ensemble(labels.midi_instruments),
     }
     entries = [

@@ -35,6 +35,7 @@ from music_evals.datasets_builders.lilybench.default_pieces import (
 )
 from music_evals.datasets_builders.lilybench.facts import licence_of
 from music_evals.datasets_builders.lilybench.mutopia import read_pieces
+from music_evals.datasets_builders.lilybench.rows import LeftOut
 from music_evals.datasets_builders.lilybench_generation import rows, works
 from music_evals.datasets_builders.lilybench_generation.bmdataset import (
     read_file_entries,
@@ -74,7 +75,7 @@ class Plan:
     works: Sequence[rows.WorkRow]
     references: Mapping[str, Sequence[ReferenceRow]]
     provenance: Provenance
-    left_out: Mapping[str, str]
+    left_out: LeftOut
 
 
 def build_bmdataset(
@@ -243,7 +244,7 @@ def _plan(
     sources: Mapping[str, Sequence[rows.Score]],
     test_share: float,
     provenance: Provenance,
-    left_out: Mapping[str, str],
+    left_out: LeftOut,
     encoder: Encoder | None,
     on_piece: OnPiece,
 ) -> Plan:

@@ -5,9 +5,9 @@ violin and cello and a prelude for piano. They are whole pieces of `LINES`, as l
 which are hand-written in A minor too.
 """
 
-import random
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from random import Random
 
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.strict.survey import opening
@@ -56,7 +56,7 @@ def draw_demonstrations(
         for score in scores
         if splits[score.work] == "train" and len(score.text) <= MAX_DEMONSTRATION
     ]
-    random.Random(seed).shuffle(candidates)
+    Random(seed).shuffle(candidates)
     candidates.sort(key=lambda score: _distance(len(score.text.strip().splitlines())))
     rows = {}
     compiled = compile_texts(

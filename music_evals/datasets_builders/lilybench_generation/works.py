@@ -7,11 +7,11 @@ polyphony, and a set without any cannot be compared with.
 """
 
 import hashlib
-import random
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from random import Random
 from typing import NamedTuple
 
 from music_evals.datasets_builders.lilybench import facts
@@ -61,7 +61,7 @@ def draw_prompts(works: Sequence[Work], seed: int, count: int = N_PROMPTS) -> li
     Source: arXiv 2606.08722, section 3.1 (200 prompts, seed 1234).
     """
     entries = [(work.id, entry) for work in works for entry in work.entries]
-    return _prompts(random.Random(seed).choices(entries, k=count))
+    return _prompts(Random(seed).choices(entries, k=count))
 
 
 def draw_file_prompts(files: Sequence[tuple[str, Entry]], seed: int) -> list[PromptRow]:
@@ -70,7 +70,7 @@ def draw_file_prompts(files: Sequence[tuple[str, Entry]], seed: int) -> list[Pro
 
     The paper's files in order and its seed give its own draws.
     """
-    draw = random.Random(seed)
+    draw = Random(seed)
     return _prompts([draw.choice(files) for _ in range(N_PROMPTS)])
 
 

@@ -80,8 +80,7 @@ def build_own(
             f"{folder} holds no scores; files are read that end in {', '.join(sorted(SUFFIXES))}"
         )
     named = ((path, path.relative_to(folder).as_posix()) for path in paths)
-    works = list(chain.from_iterable(starmap(_works, named)))
-    return _compute(works, seed, OWN_SCORES, on_score)
+    return _compute(list(chain.from_iterable(starmap(_works, named))), seed, OWN_SCORES, on_score)
 
 
 def _works(path: Path, name: str) -> list[Work]:

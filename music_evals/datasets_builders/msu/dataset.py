@@ -67,8 +67,7 @@ def _generate(level: int, out: Path, on_score: OnPiece) -> None:
     for library in ("verovio", "resvg_py"):  # before any work, which takes minutes
         require(library, "scores")
     works = first_works() if level == 1 else default_works(f"msu_level{level}")
-    plan = build_generated(works=works, on_score=on_score)
-    write(plan, out, overwrite=True, on_score=on_score)
+    write(build_generated(works=works, on_score=on_score), out, overwrite=True, on_score=on_score)
 
 
 def _convert(conversion: Conversion) -> Provenance:

@@ -56,7 +56,7 @@ def build_snapshot(folder: Path, *, revision: str | None = None) -> Plan:
     """
     scores = []
     questions = []
-    for number, row in enumerate(_rows(folder, "nested"), start=1):
+    for number, row in enumerate(_rows(folder), start=1):
         place = f"nested, row {number}"
         score = _score(row, place)
         items = _listed(row.get("questions"), place)
@@ -134,9 +134,9 @@ def _questions(score_id: str, place: str, items: Sequence[Mapping[str, Any]]) ->
     return sorted(rows, key=lambda row: row["level"])
 
 
-def _rows(folder: Path, config: str) -> Iterator[Mapping[str, Any]]:
-    """Read the Parquet files of a config, a few rows at a time: pages and PDFs have megabytes."""
-    for path in sorted(folder.glob(f"{config}/*.parquet")):
+def _rows(folder: Path) -> Iterator[Mapping[str, Any]]:
+    """Read the Parquet files of ``nested``, a few rows at a time: pages and PDFs have megabytes."""
+    for path in sorted(folder.glob("nested/*.parquet")):
         try:
             for batch in parquet_batches(path, str(path)):
                 yield from batch.to_pylist()

@@ -4,12 +4,12 @@ Two configs, `scores` and `questions`, are joined by `score_id`. Each has the sp
 `validation` and `test` (6:2:2 by work).
 """
 
-import random
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from random import Random
 from typing import Annotated, Literal, TypedDict, TypeVar, get_args
 
 from pydantic import Field
@@ -113,7 +113,7 @@ def split_works(
             if mark:
                 joined.merge(score["score_id"], first.setdefault(mark, score["score_id"]))
     works = joined.subsets()
-    random.Random(f"{seed}/splits").shuffle(works)
+    Random(f"{seed}/splits").shuffle(works)
     if by_composer:
         works = _in_turns(works, {score["score_id"]: score["composer"] for score in scores})
     fifth = round(len(scores) / 5)

@@ -89,8 +89,7 @@ def compose_chord(root: str, quality: Quality, variant: int = 0, level: int = 1)
     if level > 1:
         rng = Random(f"{root}/{quality}/{variant}/{level}")
         reach = 9 * level - 6
-        around = range(60 - reach, 60 + reach)
-        pool = [pitch for pitch in around if (pitch - lowest) % 12 in tones]
+        pool = [pitch for pitch in range(60 - reach, 60 + reach) if (pitch - lowest) % 12 in tones]
         arpeggio = []
         while len({pitch % 12 for pitch in arpeggio}) < len(tones):
             arpeggio = rng.sample(pool, 3 * level - 1)

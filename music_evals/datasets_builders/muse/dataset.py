@@ -12,13 +12,13 @@ recordings.
 """
 
 import hashlib
-import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Any, TypeVar
 
 from music_evals.datasets_builders.dataset_io import (
@@ -30,6 +30,7 @@ from music_evals.datasets_builders.dataset_io import (
     make_provenance,
     write_dataset,
 )
+from music_evals.datasets_builders.dataset_io.rows import Columns
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies, rows
 from music_evals.datasets_builders.muse.rows import (
     DEFAULT_SEED,
@@ -51,6 +52,8 @@ _TRIED = 200  # stimuli of each task that guessers are tried on
 _ATTEMPTS = 500  # draws for a stimulus that differs from all earlier ones
 _Stimulus = TypeVar("_Stimulus")
 Key = tuple[Any, ...]
+Makers = Iterator[tuple[str, Maker]]
+"""Splits of rows, and what makes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +119,7 @@ def build_generated(
     )
     if level == 1:
         _refuse_leaks()
-    provenance = make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with)
-    return Plan(makers, provenance)
+    return Plan(makers, make_provenance(NAME, VERSION, GENERATED, seed=seed, made_with=made_with))
 
 
 @cache
@@ -144,7 +146,7 @@ def draw(
     name.
     """
     for attempt in range(_ATTEMPTS):
-        stimulus = compose(rng=random.Random(f"{seed}/{name}/{attempt}"))
+        stimulus = compose(rng=Random(f"{seed}/{name}/{attempt}"))
         keys = keys_of(stimulus)
         if not keys & seen:
             seen |= keys
@@ -154,13 +156,12 @@ def draw(
     )
 
 
-def _loops(
-    seed: int, n_test: int, soundfont: Path | None, level: int = 1
-) -> Iterator[tuple[str, Maker]]:
+def _loops(seed: int, n_test: int, soundfont: Path | None, level: int = 1) -> Makers:
     def row(name: str, loop: drum_loops.DrumLoop) -> rows.Row:
         clip = render_clip(loop.performance, "drums", soundfont)
-        kick, snare = list(loop.kick), list(loop.snare)
-        return rows.syncopation_row(name, clip, loop.offbeats, GENERATED, kick, snare)
+        notes = {"kick": list(loop.kick), "snare": list(loop.snare), "offbeats": loop.offbeats}
+        place = drum_loops.OFFBEATS.index(loop.offbeats)
+        return rows.make_row("syncopation", name, [clip], place, GENERATED, **notes)
 
     # The examples come first, so that they do not depend on the number of test rows.
     wanted = [("fewshot", f"example-{count}-offbeats", count) for count in rows.EXAMPLE_OFFBEATS]
@@ -176,17 +177,15 @@ def _loops(
         yield split, partial(row, name, loop)
 
 
-def _pairs(
-    seed: int, n_test: int, soundfont: Path | None, level: int = 1
-) -> Iterator[tuple[str, Maker]]:
+def _pairs(seed: int, n_test: int, soundfont: Path | None, level: int = 1) -> Makers:
     def row(name: str, pair: melodies.MelodyPair) -> rows.Row:
-        both = pair.first, pair.second
-        clips = [render_clip(tune.performance, tune.instrument, soundfont) for tune in both]
-        pitches = [list(tune.pitches) for tune in both]
-        keys = [tune.key for tune in both]
-        return rows.transposition_row(
-            name, clips, keys, pair.foil, GENERATED, pair.semitones, pitches
-        )
+        clips = []
+        columns: dict[str, Any] = {"same": pair.foil is None, "foil": pair.foil or "none"}
+        for number, tune in enumerate((pair.first, pair.second), 1):
+            clips.append(render_clip(tune.performance, tune.instrument, soundfont))
+            columns |= {f"pitches_{number}": list(tune.pitches), f"key_{number}": tune.key}
+        columns["semitones"] = pair.semitones
+        return rows.make_row("transposition", name, clips, bool(pair.foil), GENERATED, **columns)
 
     wanted: list[tuple[str, str, melodies.Foil | None, melodies.Instrument]] = [
         ("fewshot", "example-same", None, "piano"),
@@ -214,14 +213,14 @@ def _pair_keys(pair: melodies.MelodyPair) -> set[Key]:
     }
 
 
-def _chords(
-    seed: int, n_test: int, soundfont: Path | None, level: int = 1
-) -> Iterator[tuple[str, Maker]]:
+def _chords(seed: int, n_test: int, soundfont: Path | None, level: int = 1) -> Makers:
     def row(chord: chords.Chord, variant: int) -> rows.Row:
         name = f"chord-{chord.root.lower()}-{chord.quality}-v{variant}"
         clip = render_clip(chord.performance, "piano", soundfont)
-        return rows.chord_quality_row(
-            name, clip, chord.root, chord.quality, GENERATED, variant, list(chord.pitches)
+        place = chords.QUALITIES.index(chord.quality)
+        facts = {"root": chord.root, "quality": chord.quality, "pitches": list(chord.pitches)}
+        return rows.make_row(
+            "chord_quality", name, [clip], place, GENERATED, variant=variant, **facts
         )
 
     roots = [root for root in chords.ROOTS if root != rows.EXAMPLE_ROOT]
@@ -231,7 +230,7 @@ def _chords(
         serial, place = divmod(index, len(chords.QUALITIES))
         variant, step = divmod(serial, len(roots))
         quality = chords.QUALITIES[place]
-        order = random.Random(f"{seed}/chord_quality/{quality}/{variant}").sample(roots, len(roots))
+        order = Random(f"{seed}/chord_quality/{quality}/{variant}").sample(roots, len(roots))
         chord = chords.compose_chord(order[step], quality, variant, level)
         yield "test", partial(row, chord, variant)
     for quality in chords.QUALITIES:
@@ -239,7 +238,7 @@ def _chords(
         yield "fewshot", partial(row, chord, 0)
 
 
-COMPOSERS: Mapping[str, Callable[..., Iterator[tuple[str, Maker]]]] = {
+COMPOSERS: Mapping[str, Callable[..., Makers]] = {
     "syncopation": _loops,
     "transposition": _pairs,
     "chord_quality": _chords,
@@ -265,14 +264,14 @@ def render_clip(performance: Performance, instrument: str, soundfont: Path | Non
     except ValueError as error:
         raise DatasetError(f"cannot render with {soundfont}: {error}") from error
     meter = "{}/{}".format(*performance.meter)
-    return rows.Clip(wav, float(performance.tempo), meter, instrument, midi, midi_to_text(midi))
+    return rows.Clip(wav, instrument, float(performance.tempo), meter, midi, midi_to_text(midi))
 
 
 def write(
     plan: Plan,
     out: Path,
     *,
-    features: Mapping[str, Mapping[str, Any]] = FEATURES,
+    features: Mapping[str, Columns] = FEATURES,
     overwrite: bool = False,
     on_piece: OnPiece = lambda *_: None,
 ) -> Provenance:
@@ -281,7 +280,7 @@ def write(
     DatasetError if a row cannot be made or the folder cannot be written.
     """
 
-    def make_rows(config: str, split: str) -> Iterator[Mapping[str, Any]]:
+    def make_rows(config: str, split: str) -> Iterator[rows.Row]:
         for make in plan.makers[config][split]:
             yield make()
             on_piece("making rows", plan.n_rows)
@@ -299,19 +298,29 @@ def write(
     )
 
 
+def write_recordings(
+    conversion: Conversion,
+    build: Callable[..., Plan],
+    features: Mapping[str, Columns] = FEATURES,
+) -> Provenance:
+    """Write the rows that a function plans from a copy of the authors' recordings."""
+    plan = build(
+        conversion.source, allow_partial=conversion.allow_partial, revision=conversion.revision
+    )
+    return write(
+        plan, conversion.out, features=features, overwrite=True, on_piece=conversion.on_piece
+    )
+
+
 def _convert(conversion: Conversion) -> Provenance:
     # Here, because generated stimuli do not need the analysis of sound.
     from music_evals.datasets_builders.muse.recordings import build_recordings
 
-    plan = build_recordings(
-        conversion.source, allow_partial=conversion.allow_partial, revision=conversion.revision
-    )
-    return write(plan, conversion.out, overwrite=True, on_piece=conversion.on_piece)
+    return write_recordings(conversion, build_recordings)
 
 
 def _generate_level(level: int, out: Path, _: object) -> Provenance:
-    plan = build_generated(counts=Counts(40, 40, 40), level=level)
-    return write(plan, out, overwrite=True)
+    return write(build_generated(counts=Counts(40, 40, 40), level=level), out, overwrite=True)
 
 
 BENCHMARK = DatasetSpec(

@@ -7,8 +7,8 @@ often left out.
 """
 
 import itertools
-import random
 from collections.abc import Collection
+from random import Random
 from typing import NamedTuple
 
 from music_evals.datasets_builders import read_table
@@ -69,7 +69,7 @@ class DrumLoop(NamedTuple):
         return sum(slot % 2 == 0 for slot in self.kick + self.snare)
 
 
-def compose_drum_loop(offbeats: int, rng: random.Random, n_strokes: int | None = None) -> DrumLoop:
+def compose_drum_loop(offbeats: int, rng: Random, n_strokes: int | None = None) -> DrumLoop:
     """Compose a drum loop with an exact number of kick and snare onsets off the beat, one of
     `OFFBEATS`.
 
@@ -84,9 +84,7 @@ def compose_drum_loop(offbeats: int, rng: random.Random, n_strokes: int | None =
             return DrumLoop(kick, snare, perform_drum_loop(kick, snare, rng))
 
 
-def compose_loop(
-    offbeats: int, level: int, rng: random.Random, n_strokes: int | None = None
-) -> DrumLoop:
+def compose_loop(offbeats: int, level: int, rng: Random, n_strokes: int | None = None) -> DrumLoop:
     """Compose a drum loop; above level 1 join up to four, with so many off-beats in all."""
     if level == 1:
         return compose_drum_loop(offbeats, rng, n_strokes)
@@ -117,7 +115,7 @@ def lateness(level: int) -> list[int]:
     return [ticks for ticks in range(1, 8 * level + 2) if ticks % 5]
 
 
-def _compose_strokes(offbeats: int, rng: random.Random) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _compose_strokes(offbeats: int, rng: Random) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Compose the slots of kick and snare."""
     form, counts = _plan(offbeats, rng)
     thinning = _THINNING ** (offbeats / max(OFFBEATS))
@@ -136,7 +134,7 @@ def _compose_strokes(offbeats: int, rng: random.Random) -> tuple[tuple[int, ...]
     return kick, snare
 
 
-def _plan(offbeats: int, rng: random.Random) -> tuple[str, dict[str, int]]:
+def _plan(offbeats: int, rng: Random) -> tuple[str, dict[str, int]]:
     """Choose the form of the loop, and how many off-beats each kind of bar has."""
     plans: list[tuple[str, dict[str, int]]] = []
     weights: list[float] = []
@@ -152,7 +150,7 @@ def _plan(offbeats: int, rng: random.Random) -> tuple[str, dict[str, int]]:
 
 
 def _compose_bar(
-    count: int, model: _Bar | None, kind: _BarKind, thinning: float, rng: random.Random
+    count: int, model: _Bar | None, kind: _BarKind, thinning: float, rng: Random
 ) -> _Bar:
     """Compose a bar with `count` off-beats, as close to the model bar as possible."""
     is_alike = model is not None and rng.random() < kind.likeness
@@ -174,7 +172,7 @@ def _compose_bar(
     return bar
 
 
-def _draw_groove(table: str, thinning: float, rng: random.Random) -> _Bar:
+def _draw_groove(table: str, thinning: float, rng: Random) -> _Bar:
     """Draw the strokes on the beats."""
     grooves = _WEIGHTS[table]
     weights = [weight * thinning ** (4 - groove.count("-")) for groove, weight in grooves.items()]
@@ -182,7 +180,7 @@ def _draw_groove(table: str, thinning: float, rng: random.Random) -> _Bar:
     return {1 + 2 * beat: drum for beat, drum in enumerate(groove) if drum != "-"}
 
 
-def _vary_kicks(bar: _Bar, thinning: float, rng: random.Random) -> None:
+def _vary_kicks(bar: _Bar, thinning: float, rng: Random) -> None:
     """Sometimes drop a kick after beat 1, or add one on a free beat; the snare stays, because it
     carries the groove.
     """
@@ -194,7 +192,7 @@ def _vary_kicks(bar: _Bar, thinning: float, rng: random.Random) -> None:
             bar[position] = "K"
 
 
-def _draw_offbeats(count: int, repeated: _Bar, table: str, rng: random.Random) -> _Bar:
+def _draw_offbeats(count: int, repeated: _Bar, table: str, rng: Random) -> _Bar:
     """Draw strokes off the beat, in addition to those that are repeated from another bar."""
     # Later off-beats of the model lead into the next bar: the earlier ones are dropped first.
     offbeats = dict(sorted(repeated.items())[max(0, len(repeated) - count) :])
@@ -212,7 +210,7 @@ def _strokes(bar: _Bar, remainder: int) -> _Bar:
 
 
 def perform_drum_loop(
-    kick: Collection[int], snare: Collection[int], rng: random.Random, level: int = 1
+    kick: Collection[int], snare: Collection[int], rng: Random, level: int = 1
 ) -> Performance:
     """Play the loop in strict time; above level 1 faster, and with other drums.
 

@@ -10,11 +10,11 @@ far away as a true transposition: only the intervals differ. Either of two diffe
 come first.
 """
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain, combinations, pairwise, product
+from random import Random
 from typing import Literal, NamedTuple, get_args
 
 from music_evals.datasets_builders import read_table
@@ -39,11 +39,7 @@ _PROGRAMS: dict[Instrument, tuple[int, ...]] = {
 }
 _MAJOR_KEYS = ("C", "Db", "D", "Eb", "E", "F", "Gb", "G", "Ab", "A", "Bb", "B")
 _MINOR_KEYS = ("Cm", "C#m", "Dm", "Ebm", "Em", "Fm", "F#m", "Gm", "G#m", "Am", "Bbm", "Bm")
-_SCALES = {
-    "major": (0, 2, 4, 5, 7, 9, 11),
-    "natural minor": (0, 2, 3, 5, 7, 8, 10),
-    "harmonic minor": (0, 2, 3, 5, 7, 8, 10),  # the seventh is raised where it leads to the tonic
-}
+_SCALES = read_table("names/scales.toml")["modes"]
 _MODES = {"major": 5, "natural minor": 3, "harmonic minor": 2}  # weights
 
 _TEMPI = (70, 180)
@@ -126,7 +122,7 @@ def is_transposition(first: Sequence[int], second: Sequence[int]) -> bool:
 
 
 def compose_pair(
-    *, foil: Foil | None, instrument: Instrument, rng: random.Random, level: int = 1
+    *, foil: Foil | None, instrument: Instrument, rng: Random, level: int = 1
 ) -> MelodyPair:
     """Compose two melodies to compare, in different keys of one mode.
 
@@ -172,7 +168,7 @@ def compose_pair(
             return MelodyPair(first, second, foil, semitones)
 
 
-def _vary(melody: Melody, level: int, rng: random.Random) -> Melody:
+def _vary(melody: Melody, level: int, rng: Random) -> Melody:
     """Play a melody somewhat late, on any instrument."""
     instrument = rng.choice(INSTRUMENTS)
     played = replace(melody.performance, program=rng.choice(_PROGRAMS[instrument]))
@@ -182,7 +178,7 @@ def _vary(melody: Melody, level: int, rng: random.Random) -> Melody:
 
 
 def _compose_two(
-    foil: Foil | None, plan: _Plan, level: int, rng: random.Random
+    foil: Foil | None, plan: _Plan, level: int, rng: Random
 ) -> tuple[list[int], list[int]] | None:
     """Compose both melodies relative to their tonics; None if the plan does not give a pair."""
     melody = _compose(plan, rng)
@@ -205,7 +201,7 @@ def _compose_two(
     return (melody, other) if rng.random() < 0.5 else (other, melody)
 
 
-def _plan(mode: str, level: int, rng: random.Random) -> _Plan:
+def _plan(mode: str, level: int, rng: Random) -> _Plan:
     """Choose metre, tempo, form and rhythm; at level 4 three forms of level 1 follow each other."""
     n_forms = 1 + level // 2
     while True:
@@ -238,7 +234,7 @@ def _plan(mode: str, level: int, rng: random.Random) -> _Plan:
             return _Plan(mode, meter, tempo, onsets, durations, length, form, tuple(measures))
 
 
-def _compose(plan: _Plan, rng: random.Random) -> list[int] | None:
+def _compose(plan: _Plan, rng: Random) -> list[int] | None:
     """Compose pitches in semitones from the tonic; None if they exceed the range of a melody."""
     degrees: list[int] = []
     motifs: dict[str, list[int]] = {}
@@ -268,7 +264,7 @@ def _walk(
     start: list[int],
     before: list[int],
     ends: Sequence[int],
-    rng: random.Random,
+    rng: Random,
 ) -> list[int] | None:
     """Draw a random walk on the scale for the notes `numbers`: it begins with `start` and closes on
     one of `ends`.
@@ -363,9 +359,7 @@ def _to_semitones(degrees: list[int], mode: str) -> list[int]:
     return pitches
 
 
-def _move_passage(
-    pitches: list[int], mode: str, level: int, rng: random.Random
-) -> list[int] | None:
+def _move_passage(pitches: list[int], mode: str, level: int, rng: Random) -> list[int] | None:
     """Move some notes in a row within the key, so that the intervals before and after them have
     another size; at a higher level fewer notes, and not as far.
     """
@@ -393,7 +387,7 @@ def _keeps_direction(old: int, new: int) -> bool:
     return old * new > 0 and abs(new) <= _MAX_LEAP
 
 
-def _reorder(pitches: list[int], rng: random.Random) -> list[int] | None:
+def _reorder(pitches: list[int], rng: Random) -> list[int] | None:
     """Put the notes in another order that is about as smooth; the first and last notes stay."""
     roughness = sum(abs(b - a) for a, b in pairwise(pitches))
     for _ in range(60):
@@ -414,7 +408,7 @@ def _perform(
     plan: _Plan,
     instrument: Instrument,
     program: int,
-    rng: random.Random,
+    rng: Random,
 ) -> Melody:
     """Perform a melody, in semitones above the tonic, nearly legato and with the accents of the
     metre.

@@ -17,7 +17,7 @@ The answers are the published ones, and are not compared with the sound. The col
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -27,7 +27,7 @@ from music_evals.benchmarks import load
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.dataset_io import DatasetError, file_sha256, make_provenance
 from music_evals.datasets_builders.muse import rows
-from music_evals.datasets_builders.muse.chords import ROOTS
+from music_evals.datasets_builders.muse.chords import QUALITIES, ROOTS, Quality
 from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.datasets_builders.muse.rows import NAME, VERSION, Plan, group_makers
 from music_evals.notation.audio.clips import check_clip
@@ -38,7 +38,7 @@ _LOOP_EXAMPLES = ("NoSync_A", "Sync3_A")
 _SAME_EXAMPLE = ("M11_CMaj_180_Piano", "M11_EMaj_180_Piano")
 _DIFFERENT_EXAMPLE = ("M11_EMaj_180_Piano", "M12_FMaj_155_Piano")
 
-_NUMBERED_QUALITIES = ("diminished", "dominant", "major", "minor")
+_NUMBERED_QUALITIES: tuple[Quality, ...] = ("diminished", "dominant", "major", "minor")
 """Order of the numbered chord files of a root; 1 is A flat diminished, 19 is C major."""
 
 _MELODY_NAME = re.compile(
@@ -52,16 +52,15 @@ class Recorded(NamedTuple):
     config: str
     split: str
     paths: tuple[str, ...]
-    make: Callable[[Sequence[bytes]], Mapping[str, Any]]
+    make: Callable[[Sequence[bytes]], rows.Row]
 
 
 def build_recordings(
     source: Path, *, allow_partial: bool = False, revision: str | None = None
 ) -> Plan:
     """Plan the rows of MUSE; see `plan_recordings`."""
-    rows_of_muse = list(recorded_rows())
     return plan_recordings(
-        source, rows_of_muse, NAME, VERSION, allow_partial=allow_partial, revision=revision
+        source, list(recorded_rows()), NAME, VERSION, allow_partial=allow_partial, revision=revision
     )
 
 
@@ -97,7 +96,7 @@ def plan_recordings(
     digests = _digests(source, [path for path in wanted if path not in missing])
     listing = "".join(f"{digest}  {path}\n" for path, digest in sorted(digests.items()))
 
-    def make(row: Recorded) -> Mapping[str, Any]:
+    def make(row: Recorded) -> rows.Row:
         return row.make([(source / path).read_bytes() for path in row.paths])
 
     present = [row for row in recorded if digests.keys() >= set(row.paths)]
@@ -165,7 +164,9 @@ def recorded_rows() -> Iterator[Recorded]:
             continue  # only levels with an example have a fifth loop
         stem = f"Sync{level}_{take}" if level else f"NoSync_{take}"
         split = "fewshot" if stem in _LOOP_EXAMPLES else "test"
-        yield _recorded_loop(split, f"stimuli/Intermediate/{stem}.wav", take.lower(), offbeats)
+        path = f"stimuli/Intermediate/{stem}.wav"
+        name = f"syncopation-{offbeats}-offbeats-{take.lower()}"
+        yield _recorded("syncopation", split, path, "drums", name, level, offbeats=offbeats)
 
     table = read_table("names/muse_recordings.toml")
     for pairs in zip(table["same"], table["different"], strict=True):
@@ -175,24 +176,30 @@ def recorded_rows() -> Iterator[Recorded]:
     yield recorded_pair("fewshot", _DIFFERENT_EXAMPLE)
 
     for number, (root, quality) in enumerate(product(ROOTS, _NUMBERED_QUALITIES), 1):
-        yield _recorded_chord(f"stimuli/Chords/{number}.wav", root, quality)
+        split = "fewshot" if root == rows.EXAMPLE_ROOT else "test"
+        path = f"stimuli/Chords/{number}.wav"
+        name = f"chord-{root.lower()}-{quality}"
+        facts = {"root": root, "quality": quality, "variant": 0}
+        place = QUALITIES.index(quality)
+        yield _recorded("chord_quality", split, path, "piano", name, place, **facts)
 
 
-def _recorded_loop(split: str, path: str, take: str, offbeats: int) -> Recorded:
+def _recorded(
+    config: rows.ConfigName,
+    split: str,
+    path: str,
+    instrument: str,
+    name: str,
+    place: int,
+    **columns: Any,
+) -> Recorded:
+    """The row of one clip; `place` is that of the right option."""
+
     def make(wavs: Sequence[bytes]) -> rows.Row:
-        clip = rows.Clip(wavs[0], 120.0, "4/4", "drums")
-        return rows.syncopation_row(f"syncopation-{offbeats}-offbeats-{take}", clip, offbeats, path)
+        clips = [rows.Clip(wavs[0], instrument)]
+        return rows.make_row(config, name, clips, place, path, **columns)
 
-    return Recorded("syncopation", split, (path,), make)
-
-
-def _recorded_chord(path: str, root: str, quality: str) -> Recorded:
-    def make(wavs: Sequence[bytes]) -> rows.Row:
-        clip = rows.Clip(wavs[0], 120.0, "4/4", "piano")
-        return rows.chord_quality_row(f"chord-{root.lower()}-{quality}", clip, root, quality, path)
-
-    split = "fewshot" if root == rows.EXAMPLE_ROOT else "test"
-    return Recorded("chord_quality", split, (path,), make)
+    return Recorded(config, split, (path,), make)
 
 
 def recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
@@ -212,18 +219,24 @@ def recorded_pair(split: str, stems: tuple[str, str]) -> Recorded:
     in_unknown_octaves = read_table("names/muse_recordings.toml")["sounding_keys"]
     sounding = tuple(map(in_unknown_octaves.get, stems, keys))
     paths = tuple(f"stimuli/{stem}.wav" for stem in stems)
-    foil = None if is_same else "other_melody"
+    columns = {
+        "same": is_same,
+        "foil": "none" if is_same else "other_melody",
+        "key_1": sounding[0],
+        "key_2": sounding[1],
+    }
 
     def make(wavs: Sequence[bytes]) -> rows.Row:
-        clips = (_melody_clip(first, wavs[0]), _melody_clip(second, wavs[1]))
-        return rows.transposition_row(name, clips, sounding, foil, " + ".join(paths))
+        clips = list(map(_melody_clip, (first, second), wavs))
+        source = " + ".join(paths)
+        return rows.make_row("transposition", name, clips, not is_same, source, **columns)
 
     return Recorded("transposition", split, paths, make)
 
 
 def _melody_clip(name: re.Match[str], wav: bytes) -> rows.Clip:
     meter = f"{name['upper']}/{name['lower']}" if name["upper"] else "4/4"
-    return rows.Clip(wav, float(name["tempo"]), meter, "piano" if name["piano"] else "guitar")
+    return rows.Clip(wav, "piano" if name["piano"] else "guitar", float(name["tempo"]), meter)
 
 
 def _key(name: re.Match[str]) -> str:

@@ -12,14 +12,9 @@ from typing import Annotated, Any, Literal, NamedTuple, TypedDict, get_args
 
 from pydantic import AfterValidator, Field
 
-from music_evals.datasets_builders.dataset_io import (
-    FileCell,
-    Provenance,
-    Text,
-    features_of,
-)
+from music_evals.datasets_builders.dataset_io import FileCell, Provenance, Text, features_of
+from music_evals.datasets_builders.dataset_io.rows import Columns, FileKind
 from music_evals.datasets_builders.muse.chords import INTERVALS, QUALITIES
-from music_evals.datasets_builders.muse.drum_loops import OFFBEATS
 from music_evals.notation.midi.files import parse_midi_text
 
 NAME = "muse"
@@ -124,39 +119,36 @@ class ChordQualityRow(_Chord, _Question):
     """A chord, struck and then arpeggiated; pitches are ascending."""
 
 
-def check_row(
-    shown: Sequence[str], targets: Sequence[str]
-) -> Callable[[str, list[str]], str | None]:
-    """Return a check of a row's target and options."""
+def question_features(columns: type, options: Sequence[str], targets: Sequence[str]) -> Columns:
+    """Declare the columns of a question on clips, with a check of its target and options."""
 
     def check(target: str, options: list[str]) -> str | None:
-        if options != list(shown):
+        if options != shown:
             return f"its options are not {', '.join(shown)}"
         if target not in targets:
             return f"its target {target!r:.100} is none of {', '.join(targets)}"
         return None
 
-    return check
+    shown = list(options)
+    names = (name for name in columns.__annotations__ if name.startswith("audio"))
+    sounds: dict[str, FileKind] = dict.fromkeys(names, "audio")
+    return features_of(columns, check, **sounds)
 
 
 _CHORDS = [quality.capitalize() for quality in QUALITIES]
-_SAME_OR_NOT = (SAME, DIFFERENT)
-
-FEATURES = {
-    "syncopation": features_of(
-        SyncopationRow, check_row(SYNCOPATION_OPTIONS, LETTERS), audio="audio"
-    ),
-    "transposition": features_of(
-        TranspositionRow, check_row(_SAME_OR_NOT, _SAME_OR_NOT), audio_1="audio", audio_2="audio"
-    ),
-    "chord_quality": features_of(
-        ChordQualityRow, check_row(_CHORDS, LETTERS[: len(_CHORDS)]), audio="audio"
-    ),
+_FORMS: Mapping[ConfigName, tuple[type, Sequence[str], Sequence[str]]] = {
+    "syncopation": (SyncopationRow, SYNCOPATION_OPTIONS, LETTERS),
+    "transposition": (TranspositionRow, (SAME, DIFFERENT), (SAME, DIFFERENT)),
+    "chord_quality": (ChordQualityRow, _CHORDS, LETTERS[: len(_CHORDS)]),
+}
+"""Config → type of its rows, the options, and the target for each of them."""
+FEATURES: Mapping[str, Columns] = {
+    config: question_features(*form) for config, form in _FORMS.items()
 }
 """Config → declared columns."""
 
 
-Maker = Callable[[], Mapping[str, Any]]
+Maker = Callable[[], Row]
 """Makes a row when it is written, so that no audio is held in memory."""
 
 
@@ -190,72 +182,37 @@ class Clip(NamedTuple):
     """
 
     wav: bytes
-    tempo: float
-    meter: str
-    instrument: str
+    instrument: str = ""
+    tempo: float = 120.0
+    meter: str = "4/4"
     midi: bytes | None = None
     midi_text: str | None = None
 
 
-def syncopation_row(
-    name: str,
-    clip: Clip,
-    offbeats: int,
-    source: str,
-    kick: list[int] | None = None,
-    snare: list[int] | None = None,
+def make_row(
+    config: ConfigName, name: str, clips: Sequence[Clip], place: int, source: str, **columns: Any
 ) -> Row:
-    """Make a row of `syncopation`; `offbeats` is one of `OFFBEATS`."""
-    target = LETTERS[OFFBEATS.index(offbeats)]
-    notes = {"kick": kick, "snare": snare, "offbeats": offbeats}
-    return _row(name, [clip], target, SYNCOPATION_OPTIONS, source) | notes
+    """Make a row; `place` is that of the right option, and `columns` are those of the config alone.
+
+    Columns of notes that are not given are null.
+    """
+    _, options, targets = _FORMS[config]
+    row = {**dict.fromkeys(FEATURES[config]), **columns, **cells(clips)}
+    row |= {"id": name, "target": targets[place], "options": list(options), "source": source}
+    for fact in ("tempo", "meter", "instrument"):
+        values = {getattr(clip, fact) for clip in clips}
+        row[fact] = values.pop() if len(values) == 1 else None
+    return row
 
 
-def transposition_row(
-    name: str,
-    clips: Sequence[Clip],
-    keys: Sequence[str],
-    foil: str | None,
-    source: str,
-    semitones: int | None = None,
-    pitches: Sequence[list[int] | None] = (None, None),
-) -> Row:
-    """Make a row of `transposition`; `foil` is None if the melodies are the same."""
-    target = SAME if foil is None else DIFFERENT
-    return _row(name, clips, target, _SAME_OR_NOT, source) | {
-        "pitches_1": pitches[0],
-        "pitches_2": pitches[1],
-        "same": foil is None,
-        "foil": foil or "none",
-        "semitones": semitones,
-        "key_1": keys[0],
-        "key_2": keys[1],
-    }
-
-
-def chord_quality_row(
-    name: str,
-    clip: Clip,
-    root: str,
-    quality: str,
-    source: str,
-    variant: int = 0,
-    pitches: list[int] | None = None,
-) -> Row:
-    """Make a row of `chord_quality`; `quality` is one of `QUALITIES`."""
-    target = LETTERS[_CHORDS.index(quality.capitalize())]
-    notes = {"pitches": pitches, "root": root, "quality": quality, "variant": variant}
-    return _row(name, [clip], target, _CHORDS, source) | notes
-
-
-def reason(config: ConfigName, row: Mapping[str, Any]) -> str:
+def reason(config: ConfigName, row: Row) -> str:
     """Explain the answer of a row in a sentence, for readers of a log; rows of recordings have
     fewer details.
     """
     return _REASONS[config](row)
 
 
-def _loop_reason(row: Mapping[str, Any]) -> str:
+def _loop_reason(row: Row) -> str:
     if row["kick"] is None:
         return f"the recording is keyed with {row['offbeats']} off-beat hits."
     hits = []
@@ -268,13 +225,13 @@ def _loop_reason(row: Mapping[str, Any]) -> str:
     )
 
 
-def _chord_reason(row: Mapping[str, Any]) -> str:
+def _chord_reason(row: Row) -> str:
     above = _numbers(sorted(INTERVALS[row["quality"]]))
     pitches = f"; its MIDI pitches are {_numbers(row['pitches'])}" if row["pitches"] else ""
     return f"{row['root']} {row['quality']}, {above} semitones above its root{pitches}."
 
 
-def _pair_reason(row: Mapping[str, Any]) -> str:
+def _pair_reason(row: Row) -> str:
     keys = f"the first is in {row['key_1']}, the second in {row['key_2']}"
     if row["same"]:
         distance = row["semitones"]
@@ -291,7 +248,7 @@ def _pair_reason(row: Mapping[str, Any]) -> str:
     return f"{keys} ({foil})."
 
 
-_REASONS: Mapping[ConfigName, Callable[[Mapping[str, Any]], str]] = {
+_REASONS: Mapping[ConfigName, Callable[[Row], str]] = {
     "syncopation": _loop_reason,
     "transposition": _pair_reason,
     "chord_quality": _chord_reason,
@@ -302,17 +259,11 @@ def _numbers(values: Iterable[int]) -> str:
     return ", ".join(map(str, values)) or "none"
 
 
-def cells(suffix: str, wav: bytes, midi: bytes | None = None, midi_text: str | None = None) -> Row:
-    """Return the cells of a clip; `suffix` is what the names of their columns end with."""
-    audio = {"bytes": wav, "path": None}
-    return {f"audio{suffix}": audio, f"midi{suffix}": midi, f"midi_text{suffix}": midi_text}
-
-
-def _row(name: str, clips: Sequence[Clip], target: str, options: Sequence[str], source: str) -> Row:
-    row: Row = {"id": name, "target": target, "options": list(options), "source": source}
+def cells(clips: Sequence[Clip]) -> Row:
+    """Return the cells of one or two clips."""
+    row: Row = {}
     for suffix, clip in zip(("_1", "_2") if len(clips) == 2 else ("",), clips, strict=True):
-        row |= cells(suffix, clip.wav, clip.midi, clip.midi_text)
-    for fact in ("tempo", "meter", "instrument"):
-        values = {getattr(clip, fact) for clip in clips}
-        row[fact] = values.pop() if len(values) == 1 else None
+        row[f"audio{suffix}"] = {"bytes": clip.wav, "path": None}
+        row[f"midi{suffix}"] = clip.midi
+        row[f"midi_text{suffix}"] = clip.midi_text
     return row

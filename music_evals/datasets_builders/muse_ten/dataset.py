@@ -9,24 +9,28 @@ Every config has the splits `test` (20 rows) and `fewshot` (a worked example of 
 Options of generated rows take turns.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from music_evals.datasets_builders.dataset_io import (
     GENERATED,
     Conversion,
     DatasetSpec,
     Provenance,
-    features_of,
     make_provenance,
     write_dataset,
 )
-from music_evals.datasets_builders.dataset_io.rows import Columns
-from music_evals.datasets_builders.muse.dataset import Key, draw, render_clip, write
-from music_evals.datasets_builders.muse.rows import ClipColumns, PairColumns, cells, check_row
-from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION, Stimulus, TaskForm
+from music_evals.datasets_builders.muse.dataset import Key, draw, render_clip, write_recordings
+from music_evals.datasets_builders.muse.rows import (
+    ClipColumns,
+    PairColumns,
+    Row,
+    cells,
+    question_features,
+)
+from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION, Stimulus
 from music_evals.notation.audio.soundfont import default_soundfont
 
 DEFAULT_SEED = 1
@@ -52,14 +56,12 @@ class PairRow(_Question, PairColumns):
     """A question on two clips."""
 
 
-def _features(form: TaskForm) -> Columns:
-    check = check_row(form.options, form.targets)
-    if len(form.clips) == 1:
-        return features_of(ClipRow, check, audio="audio")
-    return features_of(PairRow, check, audio_1="audio", audio_2="audio")
-
-
-FEATURES = {name: _features(form) for name, form in FORMS.items()}
+FEATURES = {
+    name: question_features(
+        ClipRow if len(form.clips) == 1 else PairRow, form.options, form.targets
+    )
+    for name, form in FORMS.items()
+}
 """Config → declared columns."""
 
 
@@ -122,20 +124,14 @@ def _refuse_leaks() -> None:
     from music_evals.datasets_builders.questions.audit import refuse_leaks
 
     for name in FORMS:
-        tried = compose_rows(DEFAULT_SEED, name, "leaks", _TRIED, None)
-        refuse_leaks(NAME, name, "midi", tried)
+        refuse_leaks(NAME, name, "midi", compose_rows(DEFAULT_SEED, name, "leaks", _TRIED, None))
 
 
 def _convert(conversion: Conversion) -> Provenance:
     # Here, because the analysis of sound is not needed for generated stimuli.
     from music_evals.datasets_builders.muse_ten.recordings import build_recordings
 
-    plan = build_recordings(
-        conversion.source, allow_partial=conversion.allow_partial, revision=conversion.revision
-    )
-    return write(
-        plan, conversion.out, features=FEATURES, overwrite=True, on_piece=conversion.on_piece
-    )
+    return write_recordings(conversion, build_recordings, FEATURES)
 
 
 BENCHMARK = DatasetSpec(
@@ -154,13 +150,10 @@ BENCHMARK = DatasetSpec(
 
 def compose_rows(
     seed: int, name: str, split: str, count: int, soundfont: Path | None, level: int = 1
-) -> Iterator[Mapping[str, Any]]:
+) -> Iterator[Row]:
     """Compose the rows of a task; without a soundfont there are no sounds."""
     form = FORMS[name]
     for number, (target, stimulus) in enumerate(compose(seed, name, split, count, level), 1):
         row = form.row(name, split, number, target)
         row |= {"variant": stimulus.variant, "why": stimulus.why, "source": GENERATED}
-        for suffix, (performance, instrument) in zip(form.clips, stimulus.clips, strict=True):
-            clip = render_clip(performance, instrument, soundfont)
-            row |= cells(suffix, clip.wav, clip.midi, clip.midi_text)
-        yield row
+        yield {**row, **cells([render_clip(*clip, soundfont) for clip in stimulus.clips])}

@@ -7,19 +7,20 @@ compared with the sound.
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from music_evals import datasets_builders
 from music_evals.datasets_builders import group_by
 from music_evals.datasets_builders.muse.recordings import Recorded, plan_recordings
-from music_evals.datasets_builders.muse.rows import Plan, cells
-from music_evals.datasets_builders.muse.surface import share_guessed
+from music_evals.datasets_builders.muse.rows import Clip, Plan, Row, cells
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS, NAME, VERSION
+from music_evals.datasets_builders.questions.audit import credit
+
+_NEAREST = 9  # stimuli that vote; stimuli at the same distance as the last of them vote too
 
 
 def build_recordings(
@@ -48,10 +49,9 @@ def build_recordings(
         answers = Counter(row["target"] for row in rows)
         measured = {"commonest": max(answers.values(), default=0) / max(len(rows), 1)}
         if len(rows) > 1 and len(FORMS[name].clips) == 2:
-            equal = [
-                (row["id"], row["target"], int(row["audio_1"] == row["audio_2"])) for row in rows
-            ]
-            measured["bytes"] = share_guessed(equal)
+            measured["bytes"] = share_guessed(
+                [(row["id"], row["target"], int(row["audio_1"] == row["audio_2"])) for row in rows]
+            )
         floors[name] = {"test": {"all": measured}}
     return replace(plan, provenance=replace(plan.provenance, anomalies=anomalies, floors=floors))
 
@@ -68,14 +68,29 @@ def recorded_rows() -> Iterator[Recorded]:
         target = form.targets["ABCD".index(row["answer"])]
         question = form.row(name, split, numbers[name, split], target)
         question |= {"variant": row["role"], "why": "this is the authors' answer."}
-        make = partial(_row, {**question, "source": " + ".join(paths)}, form.clips)
-        yield Recorded(name, split, paths, make)
+        question["source"] = " + ".join(paths)
+        yield Recorded(name, split, paths, partial(_row, question))
 
 
-def _row(
-    question: Mapping[str, Any], suffixes: Sequence[str], wavs: Sequence[bytes]
-) -> Mapping[str, Any]:
-    row = dict(question)
-    for suffix, wav in zip(suffixes, wavs, strict=True):
-        row |= cells(suffix, wav)
-    return row
+def _row(question: Row, wavs: Sequence[bytes]) -> Row:
+    return {**question, **cells([Clip(wav) for wav in wavs])}
+
+
+def share_guessed(stimuli: Sequence[tuple[str, str, int]]) -> float:
+    """Return the share of stimuli (group, answer, size) whose answer others of about the same size
+    give away, 0 to 1.
+
+    There are at least two groups. A share within three standard errors of chance counts as chance.
+    """
+    chance = 1 / len({answer for _, answer, _ in stimuli})
+    right = 0.0
+    for group, answer, size in stimuli:
+        neighbours = sorted(
+            (abs(other - size), label) for name, label, other in stimuli if name != group
+        )
+        farthest = neighbours[:_NEAREST][-1][0]
+        votes = Counter(label for distance, label in neighbours if distance <= farthest)
+        right += credit([*votes.values()], [label == answer for label in votes])
+    share = right / len(stimuli)
+    error = (chance * (1 - chance) / len(stimuli)) ** 0.5
+    return round(share if share > chance + 3 * error else chance, 4)

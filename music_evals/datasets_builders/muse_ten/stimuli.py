@@ -13,14 +13,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, product
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.muse import chords, drum_loops, melodies
-from music_evals.datasets_builders.muse.rows import DIFFERENT, SAME
+from music_evals.datasets_builders.muse.rows import DIFFERENT, SAME, Row
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 
 NAME = "muse_ten"
 VERSION = "1.4.0"
+
+
+Clip = tuple[Performance, str]
+"""A performance, and its instrument."""
 
 
 class Stimulus(NamedTuple):
@@ -28,7 +33,7 @@ class Stimulus(NamedTuple):
     right.
     """
 
-    clips: Sequence[tuple[Performance, str]]
+    clips: Sequence[Clip]
     variant: str
     why: str
 
@@ -38,59 +43,19 @@ Compose = Callable[[int, int, int, Random], Stimulus]
 option, level, randomness.
 """
 
-PROGRAMS = {
-    "piano": (0, 1),
-    "guitar": (24, 25),
-    "bass": (32, 33),
-}
-"""Instrument → General MIDI programs, counted from 0."""
+_TABLE = read_table("names/muse_ten.toml")
+_PITCHES = read_table("names/scales.toml")
+PROGRAMS = _TABLE["programs"]
 GROUPS = (3, 4, 5)
-DEGREES = {
-    "I": (0, 4),
-    "♭II": (1, 4),
-    "ii": (2, 3),
-    "V/V": (2, 4),
-    "♭III": (3, 4),
-    "iii": (4, 3),
-    "V/vi": (4, 4),
-    "IV": (5, 4),
-    "iv": (5, 3),
-    "V": (7, 4),
-    "♭VI": (8, 4),
-    "vi": (9, 3),
-    "V/ii": (9, 4),
-    "♭VII": (10, 4),
-}
-"""Chord → semitones from the tonic to its root, and from its root to its third."""
+DEGREES = _TABLE["degrees"]
 PROGRESSIONS = ("I-V-vi-IV", "vi-IV-I-V", "I-IV-V-V", "I-vi-ii-V", "I-vi-IV-V")
 _MODULATIONS = (2, 7, 5, 1, 3)  # semitones upward
-# Chord → foreign chords that lead to it: its dominant, or chords of the minor key.
-_LEADING = {
-    "V": ("V/V", "♭VI", "♭II"),
-    "ii": ("V/ii", "♭VII"),
-    "vi": ("V/vi", "♭III"),
-    "IV": ("♭VII", "♭III"),
-    "I": ("iv",),
-}
 _FOREIGN = 0.4  # how often an inner chord is
 _DRAWN = 300  # stimuli of each answer, of which two are likely to have the same notes
 _LOWEST = {"piano": 55, "guitar": 48, "bass": 28}
 # Much wider than a contour, so that its first or last note hardly tells which contour it is.
 _COMPASS = (36, 88)
 _DRUM_FOILS = ("other pattern", "moved stroke", "swapped drum")
-_SCALES = {"major": (0, 2, 4, 5, 7, 9, 11), "minor": (0, 2, 3, 5, 7, 8, 10)}
-_SEVENTHS = {"major": (0, 4, 7, 11), "minor": (0, 3, 7, 10)}
-# Numbers of off-beats of two loops.
-_LEVELS = (
-    (0, 2),
-    (2, 4),
-    (4, 6),
-    (6, 8),
-    (0, 4),
-    (4, 8),
-    (2, 8),
-)
-_RELATIVES = {"I": "vi", "ii": "IV", "IV": "ii", "V": "iii", "vi": "I"}  # share two notes
 _STROKES = 16
 _Slots = tuple[int, ...]
 _LOUDER = (-6, 6)  # velocity of the low notes, compared with the others
@@ -137,12 +102,11 @@ def _contour(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     """
     texture = "arpeggio" if serial % 2 and level == 1 else "scale"
     instrument = ("piano", "guitar")[serial // 2 % 2]
-    mode, n_notes = rng.choice(list(_SCALES)), rng.choice((5, 7)) + level // 2 * 2
-    steps = (_SCALES if texture == "scale" else _SEVENTHS)[mode]
+    mode, n_notes = rng.choice(list(_PITCHES["scales"])), rng.choice((5, 7)) + level // 2 * 2
+    steps = _PITCHES["scales" if texture == "scale" else "sevenths"][mode]
     height = n_notes if place >= 2 else (n_notes + 1) // 2
     ladder = [12 * (i // len(steps)) + steps[i % len(steps)] for i in range(height)]
-    lines = (ladder + ladder[-2::-1], ladder[::-1] + ladder[1:], ladder, ladder[::-1])
-    contour = lines[place]
+    contour = (ladder + ladder[-2::-1], ladder[::-1] + ladder[1:], ladder, ladder[::-1])[place]
     if level > 1:
         bottom, peaks, contour = 2 * min(contour) - 6, contour, []
         for peak in peaks:
@@ -167,7 +131,7 @@ def _instrument(place: int, serial: int, _: int, rng: Random) -> Stimulus:
         notes = tuple(sorted(loop.notes)[:n_notes])
         clips = [(replace(loop, notes=notes, tempo=rng.randint(75, 115), length=None), "drums")]
     else:
-        scale = _SCALES[rng.choice(list(_SCALES))]
+        scale = rng.choice(list(_PITCHES["scales"].values()))
         lowest, degree, line = _LOWEST[name] + rng.randrange(6), rng.randrange(8), []
         for _ in range(n_notes):
             degree = min(10, max(0, degree + rng.choice((-2, -1, 1, 2))))
@@ -297,7 +261,7 @@ def _coloured(rng: Random) -> list[str]:
     half = [*rng.choice(PROGRESSIONS).split("-"), "I"]
     for at in range(1, 4):
         if rng.random() < _FOREIGN:
-            half[at] = rng.choice(_LEADING.get(half[at + 1], (half[at],)))
+            half[at] = rng.choice(_TABLE["leading"].get(half[at + 1], (half[at],)))
     return half
 
 
@@ -305,8 +269,7 @@ def _tones(chord: tuple[int, str], level: int) -> list[int]:
     """The pitch classes of a chord; at level 1 the root is doubled."""
     tonic, degree = chord
     step, third = DEGREES[degree]
-    tones = [0, third, 7] + [0] * (level == 1)
-    return [(tonic + step + above) % 12 for above in tones]
+    return [(tonic + step + above) % 12 for above in ([0, third, 7] + [0] * (level == 1))]
 
 
 def _progression(place: int, serial: int, level: int, rng: Random) -> Stimulus:
@@ -321,7 +284,7 @@ def _progression(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     if level > 1:
         chords = first.split("-")
         at = rng.randrange(1, len(chords) - 1)
-        chords[at] = _RELATIVES[chords[at]]
+        chords[at] = _TABLE["relatives"][chords[at]]
         second = ["-".join(chords)]
     played = [first, rng.choice(second) if place else first]
     tonic = rng.randrange(12)
@@ -364,7 +327,8 @@ def _major_or_minor(place: int, serial: int, _: int, rng: Random) -> Stimulus:
 
 def _syncopation_pairs(place: int, serial: int, level: int, rng: Random) -> Stimulus:
     """Two drum loops with equally many strokes, of which more are off the beat in one."""
-    low, high = _LEVELS[serial % len(_LEVELS)]
+    pairs = _TABLE["offbeats"]
+    low, high = pairs[serial % len(pairs)]
     if level > 1:
         low = rng.randint(2 * level, 5 * level - 5)
         high = low + 1 + (level < 4)
@@ -390,13 +354,12 @@ def _equal_loop(offbeats: int, level: int, rng: Random) -> Performance:
     for note in loop.performance.notes:
         velocity = rng.randint(64, 96) if note.pitch == drum_loops.HI_HAT else rng.randint(84, 110)
         notes.append(replace(note, velocity=velocity))
-    performance = replace(loop.performance, notes=tuple(notes))
-    return performance.played_late(drum_loops.lateness(1), rng)
+    return replace(loop.performance, notes=tuple(notes)).played_late(drum_loops.lateness(1), rng)
 
 
 def _line(
     pitches: Sequence[int], instrument: str, rng: Random, length: int = TICKS_PER_BEAT
-) -> tuple[Performance, str]:
+) -> Clip:
     """Play notes of the same length."""
     notes = [
         Note(number * length, pitch, length - _GAP, rng.randint(78, 96))
@@ -405,9 +368,7 @@ def _line(
     return _clip(notes, instrument, rng.randint(110, 170), rng)
 
 
-def _play_chords(
-    chords: Sequence[tuple[int, str]], rng: Random, level: int
-) -> tuple[Performance, str]:
+def _play_chords(chords: Sequence[tuple[int, str]], rng: Random, level: int) -> Clip:
     """Play triads (tonic, degree) over their root, as blocks or broken, two beats each.
 
     Above level 1 the register changes, and all but the last may be inverted.
@@ -430,9 +391,7 @@ def _play_chords(
     return _clip(notes, instrument, rng.randint(90, 150), rng)
 
 
-def _clip(
-    notes: Sequence[Note], instrument: str, tempo: int, rng: Random
-) -> tuple[Performance, str]:
+def _clip(notes: Sequence[Note], instrument: str, tempo: int, rng: Random) -> Clip:
     is_drums = instrument == "drums"
     program = 0 if is_drums else rng.choice(PROGRAMS[instrument])
     return Performance(tuple(notes), tempo, (4, 4), None, program, is_drums), instrument
@@ -456,7 +415,7 @@ class TaskForm:
         """The answers in the order of the options."""
         return list("ABCD"[: len(self.options)]) if self.is_lettered else list(self.options)
 
-    def row(self, task: str, split: str, number: int, target: str) -> dict[str, Any]:
+    def row(self, task: str, split: str, number: int, target: str) -> Row:
         """Return what all rows of a task have: its id, its target and its options."""
         place = f"{number:03d}" if split == "test" else f"example-{number:03d}"
         name = f"{task.partition('_')[0]}-{place}"

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from music_evals.datasets_builders.dataset_io import describe_dataset, load_split
-from music_evals.datasets_builders.muse.surface import share_guessed
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK, FORMS, build, compose
+from music_evals.datasets_builders.muse_ten.recordings import share_guessed
 from music_evals.datasets_builders.muse_ten.stimuli import DEGREES, PROGRESSIONS
 from music_evals.evals.muse_ten import instrument, oddball
 

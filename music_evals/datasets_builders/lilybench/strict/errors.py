@@ -24,45 +24,30 @@ measure, because a later one would be marked as natural. A wrong mode hardly eve
 because ABC then reads a major key, in which many notes are marked.
 """
 
-import random
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
+from random import Random
 from typing import NamedTuple
 
+from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.lilybench.rows import Corruption
 from music_evals.notation.abc.from_lilypond import lilypond_to_abc
 from music_evals.notation.lilypond.canonical import MeasureText, Word, read_measures
 from music_evals.notation.lilypond.syntax.languages import NoteName, name_of, pitch_of
 
+_Measures = Sequence[MeasureText]
+_Words = Iterator[tuple[MeasureText, Word]]
+
 MAX_LEAP = 10  # steps of the staff; a larger leap is an error
-MODES = {
-    "major": 0,
-    "mixolydian": -1,
-    "dorian": -2,
-    "minor": -3,
-    "phrygian": -4,
-    "locrian": -5,
-    "lydian": 1,
-}
+_TABLE = read_table("names/lilybench_errors.toml")
+MODES: Mapping[str, int] = _TABLE["modes"]
 """Mode → how many more sharps its signature has than that of the major key on its tonic."""
 _CLEFS = ("treble", "bass")
 _FIFTHS = (0, 2, 4, -1, 1, 3, 5)  # step (0 = C to 6 = B) → fifths above C
-# Letters that begin no note name, rest or articulation in any of LilyPond's languages.
-_NONSENSE = ("zq", "xj", "qz", "jx", "zv", "vz", "wq", "zk")
-_WRONG_MODES = ("majeur", "mayor", "minur", "dorien", "nonsense", "tonic")
-_WRONG_CLEFS = ("trebel", "bas", "tenner", "sopran", "highest", "vioin")
-_OTHER_DURATIONS = {
-    "1": ("2", "2."),
-    "2": ("4", "2.", "4."),
-    "4": ("8", "2", "4."),
-    "8": ("4", "16", "8."),
-    "16": ("8", "32"),
-    "32": ("16", "8"),
-}
 _ABC_WORD = re.compile(r"\[K:[^\]]*\]|\S+")
 _LEAP = 2  # octaves: the smallest number that is a leap from any note of a melody
 _TRIES = 12
@@ -83,7 +68,7 @@ def corrupt(
 
     With `is_inner` the error is not in the first or last voice.
     """
-    draw = random.Random(f"{seed} {kind} {text}")
+    draw = Random(f"{seed} {kind} {text}")
     measures = read_measures(text)
     if is_inner:
         measures = [place for place in measures if 0 < place.voice < measures[-1].voice]
@@ -111,7 +96,7 @@ def find_errors(text: str) -> dict[Corruption, list[int]]:
     return {kind: places for kind, places in errors.items() if places}
 
 
-def _words(measures: Iterable[MeasureText], *kinds: str) -> Iterator[tuple[MeasureText, Word]]:
+def _words(measures: Iterable[MeasureText], *kinds: str) -> _Words:
     """The words of measures, or only those of these kinds, with the measures."""
     for measure in measures:
         for word in measure.words:
@@ -136,8 +121,7 @@ def has_false_tie(text: str) -> bool:
 
 def later_commands(text: str) -> bool:
     r"""Whether a ``\key`` or ``\clef`` is in a measure after the first."""
-    commands = _words(read_measures(text), "key", "clef")
-    return any(measure.number > 1 for measure, _ in commands)
+    return any(measure.number > 1 for measure, _ in _words(read_measures(text), "key", "clef"))
 
 
 def is_foreign(signature: int, pitch: NoteName) -> bool:
@@ -188,7 +172,7 @@ def _is_nonsense(word: Word) -> bool:
     return word.kind == "unknown" or (is_note and not all(map(pitch_of, names_in(word))))
 
 
-def _unfilled(measures: Sequence[MeasureText]) -> Iterator[int]:
+def _unfilled(measures: _Measures) -> Iterator[int]:
     # Number of a measure → length of its metre, from the first voice that has it.
     metres = {}
     metre = Fraction(1)
@@ -202,7 +186,7 @@ def _unfilled(measures: Sequence[MeasureText]) -> Iterator[int]:
             yield measure.number
 
 
-def _leaps(measures: Sequence[MeasureText]) -> Iterator[int]:
+def _leaps(measures: _Measures) -> Iterator[int]:
     voice = None
     last = None
     for measure, word in _words(measures, "note", "rest"):
@@ -222,7 +206,7 @@ def _degree(word: Word) -> int | None:
     return pitch.step + 7 * (name.count("'") - name.count(",") - 1)
 
 
-def _foreign_notes(measures: Sequence[MeasureText]) -> Iterator[int]:
+def _foreign_notes(measures: _Measures) -> Iterator[int]:
     if any(_is_invalid(word) for _, word in _words(measures, "key")):
         return  # if a key cannot be read, nobody can say which notes are outside of it
     signatures = Signatures(measures)
@@ -236,7 +220,7 @@ def _foreign_notes(measures: Sequence[MeasureText]) -> Iterator[int]:
 class Signatures:
     """The key signatures of each staff; they are written in its first voice."""
 
-    def __init__(self, measures: Sequence[MeasureText]) -> None:
+    def __init__(self, measures: _Measures) -> None:
         self._keys: dict[int, list[tuple[int, Fraction, int]]] = defaultdict(list)
         for measure, word in _words(measures, "key"):
             tonic = pitch_of(word.match["tonic"])
@@ -266,7 +250,7 @@ def _has_one_trace(text: str, corrupted: str) -> bool:
 
 
 def _candidates(
-    measures: Sequence[MeasureText], kind: Corruption, draw: random.Random
+    measures: _Measures, kind: Corruption, draw: Random
 ) -> Iterator[tuple[int, int, str, int]]:
     """Start and end of a passage, the text that replaces it, and the number of its measure."""
     if kind == "invalid_metadata":
@@ -275,8 +259,9 @@ def _candidates(
         # Most scores have key and clef in measure 1 and nowhere else, so other measures are
         # preferred.
         for measure, word in sorted(commands, key=lambda command: command[0].number == 1):
-            group, wrong = ("mode", _WRONG_MODES) if word.kind == "key" else ("clef", _WRONG_CLEFS)
-            yield (*word.match.span(group), draw.choice(wrong), measure.number)
+            group = "mode" if word.kind == "key" else "clef"
+            wrong = draw.choice(_TABLE["wrong"][group])
+            yield (*word.match.span(group), wrong, measure.number)
         return
     notes = list(_plain_notes(measures))
     draw.shuffle(notes)
@@ -290,7 +275,7 @@ def _candidates(
             yield start, end, new, measure.number
 
 
-def _plain_notes(measures: Sequence[MeasureText]) -> Iterator[tuple[MeasureText, Word]]:
+def _plain_notes(measures: _Measures) -> _Words:
     """Single notes without ties, in measures that are counted."""
     is_tied = False
     for measure, word in _words(measures, "note", "rest"):
@@ -301,14 +286,14 @@ def _plain_notes(measures: Sequence[MeasureText]) -> Iterator[tuple[MeasureText,
 
 
 def _replacements(
-    note: Word, signature: int, kind: Corruption, is_closed: bool, draw: random.Random
+    note: Word, signature: int, kind: Corruption, is_closed: bool, draw: Random
 ) -> Iterator[tuple[str, str]]:
     """Groups of the note's match, and their new texts."""
     if kind == "invalid_content":
-        yield "name", draw.choice(_NONSENSE)
+        yield "name", draw.choice(_TABLE["nonsense"])
     elif kind == "invalid_bar_duration":
         duration = note.match["duration"]
-        near = _OTHER_DURATIONS.get(duration.rstrip("."), ())
+        near = _TABLE["durations"].get(duration.rstrip("."), ())
         choices = [other for other in near if other != duration]
         if is_closed and choices:
             yield "duration", draw.choice(choices)

@@ -6,20 +6,19 @@ or most keys would be C major. Values for which no four pieces are left are aske
 of others.
 """
 
-import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from random import Random
 from typing import Any
 
 from music_evals.datasets_builders.lilybench.rows import stable_hash
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 
 OPTIONS = 4
-Grouping = Callable[
-    [Sequence[str], Iterable[str], str], Iterator[tuple[Sequence[str], Sequence[str]]]
-]
+Groups = Iterator[tuple[Sequence[str], Sequence[str]]]
+Grouping = Callable[[Sequence[str], Iterable[str], str], Groups]
 """Values to ask for, most pieces first, all values, and a salt → groups of these values, with the
 options of each.
 """
@@ -89,7 +88,7 @@ def _by_hash(values: Iterable[str], *salt: str) -> list[str]:
 
 
 def _places(*seed: str) -> list[int]:
-    return random.Random(stable_hash(*seed)).sample(range(OPTIONS), OPTIONS)
+    return Random(stable_hash(*seed)).sample(range(OPTIONS), OPTIONS)
 
 
 def near_fours(
@@ -99,9 +98,7 @@ def near_fours(
     other chooses.
     """
 
-    def group_values(
-        values: Sequence[str], all_values: Iterable[str], salt: str
-    ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    def group_values(values: Sequence[str], all_values: Iterable[str], salt: str) -> Groups:
         # If fewer than two fours are left, the values with the fewest pieces wait, which leaves
         # more fours for later.
         order = _by_hash(values[:OPTIONS] if len(values) < 2 * OPTIONS else values, salt)

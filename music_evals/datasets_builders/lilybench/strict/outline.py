@@ -46,8 +46,7 @@ def plain_measures(score: str) -> dict[tuple[int, int], dict[int, str]]:
     of key or metre.
     """
     later = (measure for measure in read_measures(score) if measure.number > 1)
-    changes = (m.number for m in later if _HEAD.search(score, m.start, m.end))
-    end = min(changes, default=inf)
+    end = min((m.number for m in later if _HEAD.search(score, m.start, m.end)), default=inf)
     voices: dict[tuple[int, int], dict[int, str]] = {}
     for run in runs(score):
         for measure, text in run:
@@ -65,5 +64,4 @@ def _outer_voices(
     first, last = min(voices), max(voices)
     if first[0] == last[0]:
         return voices[first], voices[last]
-    lower = min(place for place in voices if place[0] == last[0])
-    return voices[first], voices[lower]
+    return voices[first], voices[min(place for place in voices if place[0] == last[0])]

@@ -23,11 +23,11 @@ From the wrong options nothing follows: the right measure is the highest, second
 four equally often. Pieces with several keys are left out.
 """
 
-import random
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
+from random import Random
 from typing import NamedTuple
 
 from music_evals.datasets_builders.lilybench.rows import Continuation
@@ -69,7 +69,7 @@ class Question(NamedTuple):
     number: int
 
 
-def orders(piece: Usable, draw: random.Random) -> Iterator[tuple[list[str], int]]:
+def orders(piece: Usable, draw: Random) -> Iterator[tuple[list[str], int]]:
     """Yield four passages in their order, and the number of the first measure, in an order that is
     drawn.
     """
@@ -87,7 +87,7 @@ def orders(piece: Usable, draw: random.Random) -> Iterator[tuple[list[str], int]
             yield [_LINE_END.sub(" |\n", text) for text in texts], span[0].number
 
 
-def _cuts(span: Sequence[MeasureText], draw: random.Random) -> list[int]:
+def _cuts(span: Sequence[MeasureText], draw: Random) -> list[int]:
     """Where every second measure is cut, each at another distance from the bar line; fewer if that
     cannot be.
     """
@@ -101,7 +101,7 @@ def _cuts(span: Sequence[MeasureText], draw: random.Random) -> list[int]:
     return list(cuts.values())
 
 
-def continuations(piece: Usable, draw: random.Random) -> Iterator[Question]:
+def continuations(piece: Usable, draw: Random) -> Iterator[Question]:
     """Yield questions on the measure after four to eight others; the rules take turns in an order
     that is drawn.
     """
@@ -125,8 +125,7 @@ def continuations(piece: Usable, draw: random.Random) -> Iterator[Question]:
             decides = is_last and _is_final(texts, right, tonic, mode)
         wrong = _moved(right, kind, tonic, mode, draw) if decides else []
         if wrong:
-            shown = " |\n".join([*texts, ""]).strip()
-            yield Question(kind, shown, right, wrong, measure.number)
+            yield Question(kind, " |\n".join([*texts, ""]).strip(), right, wrong, measure.number)
 
 
 def runs(score: str) -> Iterator[list[Place]]:
@@ -164,7 +163,7 @@ def _is_final(shown: Sequence[str], right: str, tonic: str, mode: str) -> bool:
     return leading in [name for name, _ in NOTE.findall(" ".join(shown))]
 
 
-def _moved(right: str, kind: Continuation, tonic: str, mode: str, draw: random.Random) -> list[str]:
+def _moved(right: str, kind: Continuation, tonic: str, mode: str, draw: Random) -> list[str]:
     """The wrong options; none if one takes a double sharp or flat."""
     own = draw.choice(_HEIGHTS)
     moves = [height - own for height in _HEIGHTS if height != own]

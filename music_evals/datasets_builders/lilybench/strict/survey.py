@@ -4,10 +4,11 @@ If the machine, and not the text, kept LilyPond from finishing, the piece is not
 builds would differ. That is an error, once all pieces were tried.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from music_evals.datasets_builders.lilybench.facts import (
+    Header,
     composer_of,
     instrument_of,
     licence_of,
@@ -31,7 +32,7 @@ class Usable(NamedTuple):
     """A piece for strict tasks: its canonical text as `score`, and LilyPond's reading of that."""
 
     id: str
-    header: Mapping[str, str]
+    header: Header
     score: str
     structure: Structure
 

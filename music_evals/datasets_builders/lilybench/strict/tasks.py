@@ -30,14 +30,14 @@ the last of its value, the three rows that share its options change too, and som
 another four.
 """
 
-import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache as cached
 from itertools import chain, islice, product
-from operator import ne
+from operator import itemgetter, ne
+from random import Random
 from typing import Any
 
 from music_evals.datasets_builders.lilybench import facts
@@ -72,6 +72,9 @@ from music_evals.datasets_builders.lilybench.strict.passages import continuation
 from music_evals.datasets_builders.lilybench.strict.survey import Usable
 from music_evals.notation.lilypond.syntax.languages import NoteName
 
+_Pieces = Sequence[Usable]
+_Rows = Iterator[TaskRow]
+
 MASK = "?"  # replaces a masked key or metre
 _MASKED: Mapping[Field, re.Pattern[str]] = {
     "key": re.compile(r"(?<=\\key )\S+ \\\S+"),
@@ -95,7 +98,7 @@ _COMPOSERS = 5  # a composer has at most this part of a task's rows: a fifth
 _PER_OPUS = 2  # most pieces of an opus in a task; an id without an opus has two parts
 
 
-def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) -> list[TaskRow]:
+def make_rows(task: TaskName, pieces: _Pieces, seed: int, size: int) -> list[TaskRow]:
     """Make the strict rows of a task on Mutopia, sorted by id.
 
     The draws of a task do not depend on the other tasks. For ``error_detection`` the size is the
@@ -109,7 +112,7 @@ def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) ->
     rows_per_piece = _PER_PIECE if task in _SEVERAL else 1
     pieces = _spread(pieces, salt, max(size // (_COMPOSERS * rows_per_piece), _PER_OPUS))
     if task == "error_detection":
-        return sorted(_error_detection(pieces, salt, seed, size), key=lambda row: row["id"])
+        return sorted(_error_detection(pieces, salt, seed, size), key=itemgetter("id"))
     if task in ("metadata_qa", "metadata_prediction"):
         rows = _metadata_rows(task, pieces, salt, size)
     elif task in _FEWER:
@@ -123,7 +126,7 @@ def make_rows(task: TaskName, pieces: Sequence[Usable], seed: int, size: int) ->
         # Guessers learn from other folders.
         by_folder = [{**row, "piece": _folder(task, row["piece"])} for row in rows]
         refuse_leaks("lilybench", task, "text", by_folder)
-    return sorted(rows, key=lambda row: row["id"])
+    return sorted(rows, key=itemgetter("id"))
 
 
 def _folder(task: TaskName, piece: str) -> str:
@@ -135,7 +138,7 @@ def _folder(task: TaskName, piece: str) -> str:
     return piece.rpartition("/")[0] if piece.count("/") > 1 else piece
 
 
-def _spread(pieces: Sequence[Usable], salt: str, most: int) -> list[Usable]:
+def _spread(pieces: _Pieces, salt: str, most: int) -> list[Usable]:
     """At most so many pieces of each composer; as many as there are by nobody who is known."""
     counts: Counter[str] = Counter()
     spread = []
@@ -148,11 +151,11 @@ def _spread(pieces: Sequence[Usable], salt: str, most: int) -> list[Usable]:
     return spread
 
 
-def _draw(salt: str, piece: Usable) -> random.Random:
-    return random.Random(f"{salt}\0{piece.id}")
+def _draw(salt: str, piece: Usable) -> Random:
+    return Random(f"{salt}\0{piece.id}")
 
 
-def _in_order(pieces: Sequence[Usable], salt: str) -> list[Usable]:
+def _in_order(pieces: _Pieces, salt: str) -> list[Usable]:
     """Sort by hash: one piece of every collection first, then a second of each."""
     ranks = collection_ranks(pieces, salt)
     return sorted(pieces, key=lambda piece: (ranks[piece.id], stable_hash(salt, piece.id)))
@@ -178,7 +181,7 @@ def _choice_rows(
     *,
     kind: str = "",
     scores: Mapping[str, str] | None = None,
-) -> Iterator[TaskRow]:
+) -> _Rows:
     """Rows that ask for a value; `values` and `scores` are by id, and pieces without one of them
     are left out.
     """
@@ -194,7 +197,7 @@ def _choice_rows(
         yield _row(task, piece, str(place), scores[piece.id], kind=kind, options=options)
 
 
-def _bar_count(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
+def _bar_count(pieces: _Pieces, salt: str) -> _Rows:
     for piece in _in_order(pieces, salt):
         yield _row("bar_count", piece, str(piece.structure.measures), piece.score)
 
@@ -233,7 +236,7 @@ _GROUPINGS: Mapping[Field, Grouping] = {
 }
 
 
-def _metadata_rows(task: TaskName, pieces: Sequence[Usable], salt: str, size: int) -> list[TaskRow]:
+def _metadata_rows(task: TaskName, pieces: _Pieces, salt: str, size: int) -> list[TaskRow]:
     rows: list[TaskRow] = []
     fields = FIELDS if task == "metadata_qa" else FIELDS[:2]
     for index, field in enumerate(fields):
@@ -266,7 +269,7 @@ def _shown(task: TaskName, piece: Usable, field: Field) -> str | None:
 # --- measures ---
 
 
-def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
+def _sequences(piece: Usable, draw: Random) -> _Rows:
     for passages, number in orders(piece, draw):
         order = list(range(len(passages)))
         while order == sorted(order):
@@ -276,7 +279,7 @@ def _sequences(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
         yield _row("bar_sequencing", piece, answer, "", options=options, measure=number)
 
 
-def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
+def _continuations(piece: Usable, draw: Random) -> _Rows:
     for kind, shown, right, wrong, number in continuations(piece, draw):
         options, answer = shuffled([right, *wrong], right, draw)
         yield _row(
@@ -284,9 +287,7 @@ def _continuations(piece: Usable, draw: random.Random) -> Iterator[TaskRow]:
         )
 
 
-def _per_piece(
-    pieces: Sequence[Usable], make: Callable[[Usable, random.Random], Iterator[TaskRow]], salt: str
-) -> Iterator[TaskRow]:
+def _per_piece(pieces: _Pieces, make: Callable[[Usable, Random], _Rows], salt: str) -> _Rows:
     """One row of each piece that gives any."""
     rows = (next(make(piece, _draw(salt, piece)), None) for piece in _in_order(pieces, salt))
     return (row for row in rows if row is not None)
@@ -295,7 +296,7 @@ def _per_piece(
 # --- whole pieces ---
 
 
-def _captioning(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
+def _captioning(pieces: _Pieces, salt: str) -> _Rows:
     titles = _without_none({piece.id: facts.title_of(piece.header) for piece in pieces})
     titles = {name: title for name, title in titles.items() if not facts.names_a_key(title)}
     counts = Counter(title.casefold() for title in titles.values())
@@ -313,7 +314,7 @@ def _captioning(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     return _choice_rows("music_captioning", pieces, unique, salt, grouping)
 
 
-def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
+def _composers(pieces: _Pieces, salt: str) -> _Rows:
     names = {}
     by_name = {}
     births = {}
@@ -332,7 +333,7 @@ def _composers(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
     )
 
 
-def _genres(pieces: Sequence[Usable], salt: str) -> Iterator[TaskRow]:
+def _genres(pieces: _Pieces, salt: str) -> _Rows:
     styles = {}
     for piece in pieces:
         style = facts.style_of(piece.header) or ""
@@ -355,7 +356,7 @@ def _outlines(pieces: Iterable[Usable]) -> dict[str, str]:
 # --- errors ---
 
 
-def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) -> list[TaskRow]:
+def _error_detection(pieces: _Pieces, salt: str, seed: int, size: int) -> list[TaskRow]:
     """Rows of each kind from all pieces that can hold it, and clean ones from the pieces of those
     rows.
 
@@ -364,9 +365,14 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) 
     """
     share = size // len(CORRUPTIONS)
     by_id = {piece.id: piece for piece in pieces}
+
     # Finding errors takes time: it is done at most once per piece, and only if the piece's turn
     # comes.
-    is_clean = cached(lambda name: _is_clean(by_id[name]))
+    @cached
+    def is_clean(name: str) -> bool:
+        score = by_id[name].score
+        return not find_errors(score) and not has_false_tie(score)
+
     rows: list[TaskRow] = []
     for kind in CORRUPTIONS:
         order = _in_order(pieces, f"{salt} {kind}")
@@ -381,22 +387,17 @@ def _error_detection(pieces: Sequence[Usable], salt: str, seed: int, size: int) 
     rest = (piece.id for piece in _in_order(pieces, salt))
     uses = Counter(corrupted)
     free = (name for name in chain(corrupted, rest) if uses[name] < _PER_PIECE)
-    names = dict.fromkeys(filter(is_clean, free))
     clean = (
         _row("error_detection", by_id[name], "none", by_id[name].score, kind=CLEAN)
-        for name in names
+        for name in dict.fromkeys(filter(is_clean, free))
     )
     return [*rows, *_take(f"error_detection ({CLEAN})", clean, share)]
-
-
-def _is_clean(piece: Usable) -> bool:
-    return not find_errors(piece.score) and not has_false_tie(piece.score)
 
 
 def _add_corrupted(
     rows: dict[str, TaskRow],
     kind: Corruption,
-    pieces: Sequence[Usable],
+    pieces: _Pieces,
     size: int,
     is_clean: Callable[[str], bool],
     seed: int,
@@ -422,7 +423,7 @@ def _add_corrupted(
                 uses[piece.id] += 1
 
 
-_MAKERS: Mapping[TaskName, Callable[[Sequence[Usable], str], Iterator[TaskRow]]] = {
+_MAKERS: Mapping[TaskName, Callable[[_Pieces, str], _Rows]] = {
     "bar_count": _bar_count,
     "bar_sequencing": lambda pieces, salt: _per_piece(pieces, _sequences, salt),
     "next_bar_prediction": lambda pieces, salt: _per_piece(pieces, _continuations, salt),

@@ -223,10 +223,6 @@ def _only_mark(marks: Callable[[Event], frozenset[str]]) -> Any:
     return of_cells(answer)
 
 
-def _has_rest(cell: Cell) -> bool | None:
-    return bool(cell.rests) if cell.is_printed else None
-
-
 def _is_last_tied(cell: Cell) -> bool:
     end = max(event.end for event in cell.notes)
     return any(event.is_tied_on for event in cell.notes if event.end == end)
@@ -301,7 +297,7 @@ DRAWS: Mapping[str, Draw] = {
     "accidentals": _of_pitches(_accidentals),
     "shortest note": _extreme_value("note", min),
     "longest note": _extreme_value("note", max),
-    "rest": _of_notes(_has_rest),
+    "rest": _of_notes(lambda cell: bool(cell.rests) if cell.is_printed else None),
     "shortest rest": _extreme_value("rest", min),
     "longest rest": _extreme_value("rest", max),
     "dynamic": _dynamic,

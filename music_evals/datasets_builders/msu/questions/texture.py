@@ -173,8 +173,7 @@ def _fullest_measure(reading: Reading, rng: Random) -> Answers:
     numbers = [measure.number for measure in reading.measures]
     counts: Counter[int] = Counter()
     for voice in reading.voices:
-        sizes = (len(cell.pitches) for cell in voice.cells)
-        counts.update(dict(zip(numbers, sizes, strict=True)))
+        counts.update(dict(zip(numbers, (len(cell.pitches) for cell in voice.cells), strict=True)))
     number, count, next_count = _leader(counts)
     if len(counts) > 1 and count >= next_count + 2:
         yield (str(number),)

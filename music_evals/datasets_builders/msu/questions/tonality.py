@@ -12,17 +12,7 @@ from music21.analysis.discrete import KrumhanslSchmuckler
 from music_evals.datasets_builders import read_table
 from music_evals.datasets_builders.msu.questions.reading import Reading
 
-QUALITIES = {
-    "major triad": (4, 7),
-    "minor triad": (3, 7),
-    "diminished triad": (3, 6),
-    "augmented triad": (4, 8),
-    "dominant seventh chord": (4, 7, 10),
-    "major seventh chord": (4, 7, 11),
-    "minor seventh chord": (3, 7, 10),
-    "half-diminished seventh chord": (3, 6, 10),
-    "diminished seventh chord": (3, 6, 9),
-}
+QUALITIES = read_table("msu/questions/terms.toml")["chords"]
 """Quality → semitones of third, fifth and seventh above the root."""
 
 INVERSIONS = ("Root position", "First inversion", "Second inversion", "Third inversion")
@@ -81,7 +71,7 @@ def plain_chord(pitches: Sequence[pitch.Pitch]) -> PlainChord | None:
         members.append(steps // 2)
     if intervals.get(0) != 0:
         return None
-    shape = tuple(intervals[steps] for steps in sorted(intervals) if steps)
+    shape = [intervals[steps] for steps in sorted(intervals) if steps]
     quality = next((name for name, semitones in QUALITIES.items() if semitones == shape), None)
     if quality is None:
         return None
