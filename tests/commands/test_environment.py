@@ -111,11 +111,11 @@ class More(Few):
 def test_a_task_is_not_given_what_another_one_of_its_file_takes():
     given = []
 
-    def few(params):
+    def few(params: Few):
         given.append(params)
         return Task()
 
-    def more(params):
+    def more(params: More):
         given.append(params)
         return Task()
 

@@ -1,0 +1,87 @@
+"""Choose the cheapest test functions that keep lines covered and mutants killed."""
+
+import argparse
+import ast
+import json
+from collections import defaultdict
+from pathlib import Path
+
+from tests.mutation.lines import tests_by_line
+
+KEPT = (
+    *("tests/oracles/", "tests/golden/", "tests/campaign/", "tests/test_", "lilypond/sandbox/"),
+    *("secret", "hostile", "attack", "inject", "bomb", "sandbox", "published", "coverage"),
+    *("statsmodels", "scipy", "sklearn"),
+)
+"""Parts of the ids of tests that stay whatever the mutants say."""
+MUTANT = 25  # lines that a mutant is worth
+
+
+def killers(folder):
+    """Mutant → the test functions that failed, or did not end, with it."""
+    found = defaultdict(set)
+    for path in sorted(Path(folder).glob("*.jsonl")):
+        _, *lines = map(json.loads, path.read_text("utf-8").splitlines())
+        ended = {line["ended"] for line in lines if "ended" in line}
+        failed = {line["ended"] for line in lines if line.get("failed")}
+        hung = {line["began"] for line in lines if "began" in line} - ended
+        for test in failed | hung:
+            found[path.stem].add(test.partition("[")[0])
+    return found
+
+
+def sizes():
+    """Test function → its AST nodes."""
+    return {
+        f"{path}::{node.name}": sum(1 for _ in ast.walk(node))
+        for path in sorted(Path("tests").rglob("test_*.py"))
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test")
+    }
+
+
+def worth_of(by_line, killed_by):
+    """Test function → what it covers and kills, each with its weight."""
+    worth = defaultdict(dict)
+    for place, tests in by_line.items():
+        for test in tests:
+            worth[test.partition("[")[0]][place] = 1
+    for mutant, functions in killed_by.items():
+        for function in functions:
+            worth[function][mutant] = MUTANT
+    return worth
+
+
+def chosen(worth, size):
+    """The functions that stay: those of `KEPT`, then those that add most for their size."""
+    kept = {name for name in worth if name not in size or any(part in name for part in KEPT)}
+    have = set().union(*(worth[name] for name in kept))
+    left = set(worth) - kept
+
+    def gain(name):
+        return (
+            sum(weight for thing, weight in worth[name].items() if thing not in have) / size[name]
+        )
+
+    while left and gain(best := max(sorted(left), key=gain)):
+        kept.add(best)
+        left.remove(best)
+        have |= set(worth[best])
+    return kept
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--coverage", required=True)
+    parser.add_argument("--kills", required=True)
+    parser.add_argument("--out", required=True)
+    options = parser.parse_args()
+    size = sizes()
+    worth = worth_of(tests_by_line(options.coverage)[0], killers(options.kills))
+    dropped = sorted(set(worth) - chosen(worth, size))
+    Path(options.out).write_text(json.dumps(dropped, indent=0), "utf-8")
+    print(f"{len(dropped)} of {len(size)} functions, {sum(map(size.get, dropped)):,} nodes")
+
+
+if __name__ == "__main__":
+    main()
