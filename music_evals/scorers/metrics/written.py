@@ -62,9 +62,9 @@ def original(pieces: Pieces) -> list[float]:
     """Return 1 for each piece that compiles, has notes, and is a near-copy of no demonstration or
     reference, else 0; n versions of one piece have 1/n each.
     """
-    is_new = [piece["compiles"] and piece["has_notes"] and not _is_copy(piece) for piece in pieces]
     values = [0.0] * len(pieces)
-    new = [place for place, flag in enumerate(is_new) if flag]
+    sounding = [n for n, piece in enumerate(pieces) if piece["compiles"] and piece["has_notes"]]
+    new = [place for place in sounding if not _is_copy(pieces[place])]
     for place, count in zip(new, versions([pieces[place] for place in new]), strict=True):
         values[place] = 1 / (1 + count)
     return values
