@@ -72,7 +72,7 @@ def _person(name: str) -> dict[str, str]:
 
 
 NEEDED_FOR = {
-    "paper": "abc asking chat encoder human_labels judges modality n_prompts options pages"
+    "paper": "abc asking chat encoder human_labels judges language modality n_prompts options pages"
     " prompt protocol refinement_tokens regime shots strategy subset",
     "[validity](validity.md)": "content level stimulus twin",
     "[answers](answers.md)": "answer",
@@ -80,6 +80,14 @@ NEEDED_FOR = {
     "[training](msu.md#fine-tuning)": "split",
     "[logs](../logs/README.md)": "media",
     "[mirdata](mirdata.md)": "facts",
+    "[sound](sound.md)": "allow_partial seconds",
+    "[wording](statistics.md#wording)": "prompts",
+    "[long prompts](troubleshooting.md)": "max_score_tokens",
+    "[judges](msu.md)": "judge_max_tokens",
+    "[at scale](at_scale.md)": "cache",
+    "[other tools](other_tools.md)": "seed",
+    "[generation](lilybench.md)": "attempts",
+    "[publishing](publishing.md)": "dataset",
     "report": "levels reference rotations themes",
 }
 """Where a parameter comes from or is used: the paper, a page or the report → names."""

@@ -102,7 +102,9 @@ class FakeHub:
     def create_branch(self, repo, *, branch, **_):
         self.branches[repo][branch] = self.branches[repo]["main"]
 
-    def create_commit(self, repo, operations, *, revision, commit_message, **_):
+    def create_commit(
+        self, repo, operations, *, repo_type, revision, parent_commit, commit_message
+    ):
         if self.error:
             raise self.error
         files = self.files(repo, revision)

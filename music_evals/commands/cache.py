@@ -1,4 +1,4 @@
-"""`music-evals cache`: datasets and results that can be made again."""
+"""`music-evals cache`: datasets and results that can be made or fetched again."""
 
 import shutil
 
@@ -8,19 +8,20 @@ from music_evals.commands.output import errors_in_a_line, say
 from music_evals.notation.cache import FOLDERS, cache_folder, entries
 
 app = typer.Typer(
-    help="The cache of default datasets, LilyPond's results and embeddings.", no_args_is_help=True
+    help="The cache of datasets, fetched ones too, LilyPond's results and embeddings.",
+    no_args_is_help=True,
 )
 
 
 @app.callback()
 def cache() -> None:
-    """The cache of default datasets, LilyPond's results and embeddings."""
+    """The cache of datasets, fetched ones too, LilyPond's results and embeddings."""
 
 
 @app.command()
 def clear() -> None:
-    """Empty the cache; its content is made again when needed. `music-evals doctor` says where the
-    cache is.
+    """Empty the cache; its content is made or fetched again when needed. `music-evals doctor` says
+    where the cache is.
     """
     root = cache_folder()
     size = sum(count for name in FOLDERS for _, count, _ in entries(root / name))

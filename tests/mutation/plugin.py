@@ -8,6 +8,7 @@ import shutil
 import signal
 import tempfile
 import time
+from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FunctionType
 
@@ -79,7 +80,7 @@ def _run_and_exit(session, tests, path, tree, report):
         config.pluginmanager.register(_Failures(failed))
         put_in_place(str(path), tree)
         with report.open("a") as lines:
-            for test, after in zip(tests, [*tests[1:], None], strict=True):
+            for test, after in pairwise([*tests, None]):
                 print(json.dumps({"began": test.nodeid}), file=lines, flush=True)
                 session.shouldstop = session.shouldfail = False
                 config.hook.pytest_runtest_protocol(item=test, nextitem=after)

@@ -53,8 +53,9 @@ class Requests(NamedTuple):
             texts += f", {self.sounds} sounds"
         if self.pictures:
             texts += f", {self.pictures} pictures"
-        most = "no limit" if self.new_tokens is None else f"{self.new_tokens:,}"
-        return f"{self.requests:,}{'+' * self.is_least}", texts, most
+        further = "+" * self.is_least
+        most = "no limit" if self.new_tokens is None else f"{self.new_tokens:,}{further}"
+        return f"{self.requests:,}{further}", texts, most
 
 
 def estimated_tokens(text: str) -> int:

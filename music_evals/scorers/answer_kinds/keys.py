@@ -1,4 +1,4 @@
-"""A key, weighted as by MIREX: a fifth 0.5, the relative key 0.3, the parallel key 0.2.
+"""A key, weighted as by MIREX: a fifth above 0.5, the relative key 0.3, the parallel key 0.2.
 
 Source: mir_eval.key; C. Raffel and others, "mir_eval: a transparent implementation of common MIR
 metrics", ISMIR 2014.

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 _T = TypeVar("_T")
 Status = Literal["answered", "refused", "several", "unreadable", "empty", "cut"]
-VERSION = 5
+VERSION = 6
 """Changes with every change of what replies are read as; logs record it, and signatures of scores
 name it.
 """

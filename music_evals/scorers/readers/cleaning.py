@@ -19,6 +19,8 @@ _THINKING = {
     "<reasoning>": "</reasoning>",
     "[THINK]": "[/THINK]",
     "◁think▷": "◁/think▷",
+    "<seed:think>": "</seed:think>",
+    "Here is my thought process:": "Here is my response:",
 }
 _HARMONY = "<|channel|>"
 _FINAL = "<|channel|>final"
@@ -43,6 +45,8 @@ def clean_reply(reply: str) -> str:
         ('B', '', 'A')
         >>> clean_reply("<|channel|>analysis<|message|>A?<|end|>"
         ...     "<|start|>assistant<|channel|>final<|message|>B")
+        'B'
+        >>> clean_reply("Here is my thought process: A?\nHere is my response:\nB").strip()
         'B'
     """
     return _WRAPPER.sub("", visible_reply(reply))
