@@ -46,8 +46,8 @@ def clean_reply(reply: str) -> str:
         >>> clean_reply("<|channel|>analysis<|message|>A?<|end|>"
         ...     "<|start|>assistant<|channel|>final<|message|>B")
         'B'
-        >>> clean_reply("Here is my thought process: A?\nHere is my response:\nB").strip()
-        'B'
+        >>> clean_reply("Here is my thought process: A? Here is my response: B")
+        ' B'
     """
     return _WRAPPER.sub("", visible_reply(reply))
 
