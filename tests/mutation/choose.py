@@ -1,15 +1,21 @@
-"""Choose the cheapest test functions that keep lines covered and mutants killed."""
+"""Choose the cheapest test functions that keep lines covered and mutants killed.
+
+With ``--most N`` only N nodes of functions are dropped: those that repeat most, for their size, of
+what others do.
+"""
 
 import argparse
 import ast
 import json
-from collections import defaultdict
+import sys
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from tests.mutation.lines import tests_by_line
 
 KEPT = (
     *("tests/oracles/", "tests/golden/", "tests/campaign/", "tests/test_", "lilypond/sandbox/"),
+    *("scorers/metrics/", "other_means"),
     *("secret", "hostile", "attack", "inject", "bomb", "sandbox", "published", "coverage"),
     *("statsmodels", "scipy", "sklearn"),
 )
@@ -18,15 +24,12 @@ MUTANT = 25  # lines that a mutant is worth
 
 
 def killers(folder):
-    """Mutant → the test functions that failed, or did not end, with it."""
+    """Mutant → the test functions that failed with it."""
     found = defaultdict(set)
     for path in sorted(Path(folder).glob("*.jsonl")):
-        _, *lines = map(json.loads, path.read_text("utf-8").splitlines())
-        ended = {line["ended"] for line in lines if "ended" in line}
-        failed = {line["ended"] for line in lines if line.get("failed")}
-        hung = {line["began"] for line in lines if "began" in line} - ended
-        for test in failed | hung:
-            found[path.stem].add(test.partition("[")[0])
+        for line in map(json.loads, path.read_text("utf-8").splitlines()):
+            if line.get("failed"):
+                found[path.stem].add(line["ended"].partition("[")[0])
     return found
 
 
@@ -70,15 +73,32 @@ def chosen(worth, size):
     return kept
 
 
+def repeated(worth, kept, size, most):
+    """Functions to drop that have at most so many nodes together, those that add least first."""
+    times = Counter(thing for name in kept for thing in worth[name])
+
+    def left_over(name):
+        return sum(value / (1 + times[thing]) ** 2 for thing, value in worth[name].items())
+
+    dropped = []
+    for name in sorted(set(worth) - kept, key=lambda name: (left_over(name) / size[name], name)):
+        if size[name] <= most:
+            dropped.append(name)
+            most -= size[name]
+    return dropped
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--coverage", required=True)
     parser.add_argument("--kills", required=True)
+    parser.add_argument("--most", type=int, default=sys.maxsize)
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     size = sizes()
     worth = worth_of(tests_by_line(options.coverage)[0], killers(options.kills))
-    dropped = sorted(set(worth) - chosen(worth, size))
+    kept = chosen(worth, size)
+    dropped = sorted(repeated(worth, kept, size, options.most))
     Path(options.out).write_text(json.dumps(dropped, indent=0), "utf-8")
     print(f"{len(dropped)} of {len(size)} functions, {sum(map(size.get, dropped)):,} nodes")
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.mutation.mutate import mutated
 
-SECONDS = 120  # of a mutant: one that runs on is killed by the test that it runs on in
+SECONDS = 120  # of a mutant
 KILLERS = 4
 
 
