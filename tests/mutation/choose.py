@@ -15,7 +15,7 @@ from tests.mutation.lines import tests_by_line
 
 KEPT = (
     *("tests/oracles/", "tests/golden/", "tests/campaign/", "tests/test_", "lilypond/sandbox/"),
-    *("scorers/metrics/", "other_means"),
+    *("scorers/metrics/", "other_means", "tests/examples/"),
     *("secret", "hostile", "attack", "inject", "bomb", "sandbox", "published", "coverage"),
     *("statsmodels", "scipy", "sklearn"),
 )
