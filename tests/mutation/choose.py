@@ -15,7 +15,18 @@ from tests.mutation.lines import tests_by_line
 
 KEPT = (
     *("tests/oracles/", "tests/golden/", "tests/campaign/", "tests/test_", "lilypond/sandbox/"),
-    *("scorers/metrics/", "other_means", "tests/examples/"),
+    *("scorers/metrics/", "tests/examples/", "test_corpora", "test_door", "test_turns"),
+    *(
+        "any_",
+        "no_reply",
+        "damaged",
+        "refuse",
+        "real_",
+        "foreign",
+        "docs",
+        "other_means",
+        "authors",
+    ),
     *("secret", "hostile", "attack", "inject", "bomb", "sandbox", "published", "coverage"),
     *("statsmodels", "scipy", "sklearn"),
 )
