@@ -58,20 +58,6 @@ def answers(model, seeds, messages=PROMPT):
     return asyncio.run(ask())
 
 
-def test_seeds_count_through_the_files_by_path(tmp_path):
-    model = playback(str(filled(tmp_path, FILES)))
-    first, second, third = (FILES[name] for name in ("a.ly", "b/second.ly", "b/third.ly"))
-    shown = [
-        f"```lilypond\n{first}```",
-        f"```lilypond\n{second}```",
-        f"`````lilypond\n{third}\n`````",
-    ]
-    assert answers(model, [FIRST_SEED + index for index in (0, 1, 2, 3, 7, 1)]) == [
-        shown[n] for n in (0, 1, 2, 0, 1, 1)
-    ]
-    assert answers(model, [0]) == [shown[-FIRST_SEED % 3]]
-
-
 def test_without_seeds_calls_count_through_the_files_and_a_repair_is_the_same_again(
     tmp_path,
 ):
@@ -85,23 +71,6 @@ def test_without_seeds_calls_count_through_the_files_and_a_repair_is_the_same_ag
     ]
     again = [*PROMPT, ChatMessageAssistant(content=found[0]), request(attempt=2)]
     assert answers(model, [None, FIRST_SEED + 1], again) == [found[0]] * 2
-
-
-def test_a_file_is_read_once_and_its_words_are_counted(tmp_path):
-    model = playback(filled(tmp_path, {"a.ly": "{ c'1 d'1 }"}))
-    output = asyncio.run(model.generate(PROMPT, config=GenerateConfig(seed=FIRST_SEED)))
-    assert output.usage is not None
-    assert output.usage.output_tokens == 6  # with the two fences
-    (tmp_path / "a.ly").unlink()
-    assert answers(model, [FIRST_SEED, FIRST_SEED + 5]) == [output.completion] * 2
-
-
-@needs_lilypond
-def test_files_are_brought_to_the_current_syntax(tmp_path: Path) -> None:
-    old = '\\version "2.12.3"\n\\include "english.ly"\n{ \\times 2/3 { c\'4 d\' e\' } }\n'
-    (reply,) = answers(playback(filled(tmp_path, {"old.ly": old})), [FIRST_SEED])
-    assert "\\tuplet 3/2 { c'4 d' e' }" in reply  # the spelling of tuplets since 2.17
-    assert '\\version "2.24.' in reply
 
 
 @needs_lilypond

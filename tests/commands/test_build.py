@@ -51,19 +51,6 @@ def test_an_audit_ends_with_status_1_above_the_stated_floor(tmp_path):
     assert (code, shown["longest"]) == (1, ["25.0%", "yes"]), output
 
 
-def test_existing_dataset_is_replaced_only_when_told(tmp_path):
-    command = ("build", "ziqi", "--out", tmp_path / "out", "--source")
-    assert run(*command, write_source(tmp_path / "small", test_rows=1))[0] == 0
-    before = (tmp_path / "out" / "provenance.json").read_text()
-    larger = write_source(tmp_path / "large", test_rows=2)
-    code, output = run(*command, larger)
-    assert code == 1
-    assert "already holds a dataset; give another folder, or replace it with --overwrite" in output
-    assert (tmp_path / "out" / "provenance.json").read_text() == before
-    assert run(*command, larger, "--overwrite")[0] == 0
-    assert (tmp_path / "out" / "provenance.json").read_text() != before
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

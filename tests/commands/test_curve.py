@@ -77,47 +77,6 @@ def test_figures_are_those_of_scipy_and_statsmodels(logs, tmp_path):
     assert "hf//checkpoints/step-*" in svg
 
 
-def test_the_trend_and_the_best_step_are_said(logs):
-    code, output = run("curve", logs)
-    assert code == 0, output
-    # Four of 24 orders are as steep: 12, 26, 30, 29 and 12, 26, 29, 30, and both backwards.
-    assert "Trend over 4 steps: p 0.1667." in output
-    assert "Best step: 300, 75.0 on the 40 questions of all steps. If one half chooses" in output
-
-
-def test_the_step_may_be_metadata_and_a_later_run_replaces_an_earlier_one(tmp_path):
-    folder = tmp_path / "logs"
-    for tokens, right in ((1e9, 10), (2e9, 20), (2e9, 30)):
-        about = {"tokens": tokens}
-        write_log(folder, "C" * right + "I" * (40 - right), model="vllm/served", about=about)
-    write_log(folder, "CI" * 20, model="vllm/served")
-    code, output = run("curve", folder, "--by", "tokens", "--out", tmp_path / "out")
-    assert code == 0, output
-    table = pd.read_csv(tmp_path / "out" / "curve.csv")
-    assert table[["Step", "Score"]].to_numpy().tolist() == [[1e9, 25], [2e9, 75]]
-    assert [line for line in output.splitlines() if "01.eval" in line or "03.eval" in line]
-
-
-def test_the_step_may_be_an_argument_of_the_model(tmp_path):
-    for revision in ("step500", "step2000"):
-        fields = {"model_args": {"revision": revision}}
-        write_log(tmp_path / "logs", "CI" * 20, model="hf/org/model", fields=fields)
-    code, output = run("curve", tmp_path / "logs", "--by", "revision", "--out", tmp_path / "out")
-    assert code == 0, output
-    assert pd.read_csv(tmp_path / "out" / "curve.csv")["Step"].tolist() == [500, 2000]
-
-
-def test_a_pattern_finds_the_step_and_models_have_curves_of_their_own(tmp_path):
-    for model in ("x/a-v10-base", "x/a-v20-base", "x/b-v10-base"):
-        write_log(tmp_path / "logs", "CI" * 20, model=model)
-    out = tmp_path / "out"
-    code, output = run("curve", tmp_path / "logs", "--pattern", r"v(\d+)-base", "--out", out)
-    assert code == 0, output
-    table = pd.read_csv(out / "curve.csv")
-    steps = {name[:11]: rows["Step"].tolist() for name, rows in table.groupby("Curve")}
-    assert steps == {"x/a-v*-base": [10, 20], "x/b-v*-base": [10]}
-
-
 def test_steps_without_a_common_question_are_refused(tmp_path):
     write_log(tmp_path, "CI", model="x/step-1")
     other = [{"id": name, "asks": "?"} for name in "ab"]

@@ -4,17 +4,14 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
-from inspect_ai import Task
 from inspect_ai.log import list_eval_logs, read_eval_log
 
 from music_evals.commands import output
-from music_evals.evals.shared.registration import registered
 from tests.commands.cli import run
 
 ROOT = Path(__file__).parents[2]
@@ -23,56 +20,6 @@ TASK = "musictheorybench_knowledge"
 
 def logs_in(folder):
     return [read_eval_log(info, header_only=True) for info in list_eval_logs(str(folder))]
-
-
-def test_variables_of_inspect_are_options_and_options_win(tmp_path, monkeypatch):
-    values = {
-        "INSPECT_LOG_DIR": str(tmp_path / "mine"),
-        "INSPECT_EVAL_MODEL": "baseline/chance",
-        "INSPECT_EVAL_LIMIT": "1",
-        "INSPECT_EVAL_TEMPERATURE": "0.25",
-        "INSPECT_EVAL_EPOCHS": "2",
-        "INSPECT_EVAL_TASK_ARGS": "answer=text",
-        "INSPECT_DISPLAY": "none",
-    }
-    for name, value in values.items():
-        monkeypatch.setenv(name, value)
-    code, text = run("run", TASK)
-    assert code == 0, text
-    (log,) = logs_in(tmp_path / "mine" / f"{TASK}-baseline-chance")
-    assert (log.eval.model, log.eval.config.limit, log.eval.config.epochs) == (
-        "baseline/chance",
-        1,
-        2,
-    )
-    assert log.eval.task_args_passed["answer"] == "text"
-    assert log.plan.config.temperature == 0.25
-    asked = ("--model", "baseline/majority", "--limit", "2", "--epochs", "1", "--temperature", "1")
-    code, text = run("run", TASK, *asked)
-    assert code == 0, text
-    (log,) = logs_in(tmp_path / "mine" / f"{TASK}-baseline-majority")
-    assert (log.eval.config.limit, log.eval.config.epochs) == (2, 1)
-    assert log.plan.config.temperature == 1
-
-
-def test_a_file_wins_over_variables(tmp_path, monkeypatch):
-    monkeypatch.setenv("INSPECT_EVAL_LIMIT", "3")
-    monkeypatch.setenv("INSPECT_EVAL_TEMPERATURE", "0.25")
-    monkeypatch.setenv("INSPECT_DISPLAY", "none")
-    file = tmp_path / "run.yaml"
-    file.write_text(
-        f"models: [baseline/chance]\ntasks: [{TASK}]\nlimit: 2\ngeneration: {{temperature: 0.5}}\n"
-    )
-    code, text = run("run", "--config", file, "--log-dir", tmp_path / "logs")
-    assert code == 0, text
-    (log,) = logs_in(tmp_path / "logs")
-    assert (log.eval.config.limit, log.plan.config.temperature) == (2, 0.5)
-
-
-def test_a_wrong_variable_is_named(monkeypatch):
-    monkeypatch.setenv("INSPECT_EVAL_LIMIT", "10-20")
-    code, text = run("run", TASK, "--model", "baseline/chance")
-    assert (code, "env var: 'INSPECT_EVAL_LIMIT'" in text) == (2, True), text
 
 
 @pytest.mark.parametrize("name", ["evals/muse.py@syncopation", "music_evals/muse"])
@@ -96,35 +43,6 @@ def test_all_tasks_of_a_benchmark_have_a_name(tmp_path):
     assert done.returncode == 0, done.stderr
     tasks = {log.eval.task_registry_name for log in logs_in(tmp_path / "logs")}
     assert tasks == {f"music_evals/musictheorybench_{task}" for task in ("knowledge", "reasoning")}
-
-
-@dataclass(frozen=True)
-class Few:
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class More(Few):
-    pages: str = "images"
-
-
-def test_a_task_is_not_given_what_another_one_of_its_file_takes():
-    given = []
-
-    def few(params: Few):
-        given.append(params)
-        return Task()
-
-    def more(params: More):
-        given.append(params)
-        return Task()
-
-    one, other = registered(few, "test_few"), registered(more, "test_more")
-    one(seed=1, pages="pdf")
-    other(seed=1, pages="pdf")
-    assert given == [Few(1), More(1, "pdf")]
-    with pytest.raises(ValueError, match="there is no parameter page; there are: seed"):
-        one(page="pdf")
 
 
 def test_an_argument_that_no_provider_takes_is_named(monkeypatch):

@@ -10,11 +10,6 @@ from music_evals.datasets_builders.dataset_io import FetchError, loading
 from tests.commands.cli import lines_of_table, run
 
 
-def test_no_group_has_the_name_of_a_benchmark_or_task():
-    tasks = {task.registry_name for task in benchmarks.all_tasks()}
-    assert not {*load_groups()} & {*benchmarks.names(), *tasks}
-
-
 @pytest.mark.parametrize("name", load_groups())
 def test_a_group_has_titles_of_its_own_and_figures_that_were_published(name):
     columns = load_groups()[name].columns
@@ -23,18 +18,6 @@ def test_a_group_has_titles_of_its_own_and_figures_that_were_published(name):
         if column.published:
             table = benchmarks.published(column.task.benchmark, column.table)
             assert column.published in table.rows[0].figures, column.title
-
-
-def test_groups_are_listed_in_order_with_their_parameters():
-    code, output = run("list", "--groups")
-    assert code == 0
-    lines = [line.strip() for line in output.splitlines()]
-    (start,) = (number for number, line in enumerate(lines) if line.startswith("text "))
-    assert lines[start + 5 : start + 8] == [
-        "SSMR-Bench: ssmr_textual",
-        "MUSE syncopation: muse_syncopation -T modality=midi",
-        "MUSE transposition: muse_transposition -T modality=midi",
-    ]
 
 
 def asked(*words):

@@ -195,12 +195,6 @@ def test_a_refusal_of_the_hub_is_one_message_without_the_token(
     assert TOKEN not in output
 
 
-def test_no_connection_is_one_message(built_datasets, monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    code, output = run("publish", "msu", "--repo", "ORG/msu", "--dir", built_datasets("msu"))
-    assert (code, output.startswith("Error: ORG/msu: ")) == (1, True), output
-
-
 def test_bad_names_and_folders_are_refused(hub, built_datasets, small_dataset, tmp_path):
     msu = small_dataset("msu")
     (msu / "scores" / "test-00000-of-00001.parquet").write_bytes(b"")

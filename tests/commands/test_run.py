@@ -14,10 +14,8 @@ import inspect_ai._util.zipfile  # noqa: F401 - teaches zipfile how logs are pac
 import pytest
 from inspect_ai.log import list_eval_logs, read_eval_log
 
-from music_evals import benchmarks
 from music_evals.commands.run import _places, show_scores
 from music_evals.evals import muse
-from music_evals.evals.shared.request_counts import estimated_tokens
 from music_evals.solvers.abilities import provider_problem
 from tests.commands.cli import lines_of_table, run
 from tests.reports.logs import write_log
@@ -237,42 +235,6 @@ def test_a_benchmark_and_a_task_run_by_name_from_any_folder(tmp_path, monkeypatc
     assert {log.plan.config.max_tokens for log in logs} == {99}
 
 
-def test_a_dry_run_says_what_a_run_then_asks(tmp_path):
-    asked = ["musictheorybench", "--limit", "5", "--epochs", "2", "--max-tokens", "7"]
-    code, output = run("run", *asked, "--model", "x/y", "--dry-run", "--price", "1/10")
-    assert code == 0, output
-    rows = {row[1]: row[2:6] for row in lines_of_table(output)}
-    code, output = run(
-        "run",
-        *asked,
-        "--model",
-        "baseline/chance",
-        "--temperature",
-        "0.5",
-        "--display",
-        "none",
-        "--log-dir",
-        tmp_path,
-    )
-    assert code == 0, output
-    for log in list_eval_logs(str(tmp_path)):
-        run_log = read_eval_log(log)
-        samples = run_log.samples or []
-        name = (run_log.eval.task_registry_name or "").rpartition("/")[2]
-        texts = [
-            message.text
-            for sample in samples
-            for message in sample.messages
-            if message.role != "assistant"
-        ]
-        tokens = sum(map(estimated_tokens, texts)) + 4 * len(texts)
-        assert rows[name] == ["10", f"{tokens:,}", "70", f"{(tokens + 700) / 1e6:.2f}"]
-        assert run_log.plan.config.temperature == 0.5
-    code, output = run("run", "musictheorybench_reasoning", "--model", "x/y", "--show", "1")
-    assert output.count("[user]") == 1
-    assert "Final Answer:" in output
-
-
 def test_the_share_of_unread_replies_and_the_score_by_rules_are_shown(tmp_path):
     readings = [{"reading": "answered"}] * 9 + [{"reading": "unreadable"}]
     write_log(tmp_path / "text", "C" * 9 + "N", scores=readings)
@@ -317,16 +279,6 @@ def test_a_log_that_cannot_be_read_is_named(tmp_path):
         code,
         "cut.eval: it cannot be used: File is not a zip file" in " ".join(output.split()),
     ) == (1, True), output
-
-
-def test_what_can_be_run_is_listed_by_its_name():
-    code, output = run("list", columns=80)
-    assert (code, max(map(len, output.splitlines())) <= 80) == (0, True)
-    words = output.split()
-    for name in benchmarks.names():
-        assert name in words
-        assert {task.registry_name for task in benchmarks.load(name).tasks.values()} <= set(words)
-    assert "muse_chord_quality which quality has the chord 44 25%" in " ".join(words)
 
 
 def test_commands_start_without_what_takes_seconds_to_load():

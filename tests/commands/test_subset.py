@@ -3,7 +3,6 @@
 import json
 
 import numpy as np
-import pytest
 from inspect_ai.log import list_eval_logs, read_eval_log, write_eval_log
 
 from tests.commands.cli import run
@@ -25,22 +24,6 @@ def read(path):
     assert {*config} == {"eval_config", "metadata"}, "keys of a run config of Inspect"
     (subset,) = config["metadata"]["subsets"].values()
     return config["eval_config"]["sample_id"], subset
-
-
-@pytest.mark.parametrize("models", [1, 9])
-def test_a_subset_is_drawn_from_strata_of_difficulty(models, tmp_path):
-    write_logs(tmp_path / "logs", models)
-    write_log(tmp_path / "logs", "I" * 60, model="baseline/chance", samples=KINDS)
-    out = tmp_path / "20.json"
-    code, output = run("subset", tmp_path / "logs", "--items", 20, "--out", out)
-    assert code == 0, output
-    assert "20 of 60 questions, drawn at random from 4 strata of difficulty" in output
-    assert "ziqi/comprehension|data:generated-seed1" in output
-    ids, subset = read(out)
-    assert ids == [f"ziqi_comprehension:{item}" for item in subset["items"]]
-    assert len({*ids}) == 20
-    assert (subset["strata"], subset["sizes"]) == ([*np.repeat(range(4), 5)], [15] * 4)
-    assert sorted({*subset["models"]}) == [f"org/model-{model}" for model in range(models)]
 
 
 def test_the_file_of_a_subset_runs_and_the_report_estimates_the_full_score(tmp_path):

@@ -3,7 +3,6 @@ layers.
 """
 
 import json
-import re
 import shutil
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from transformers import (
     ModernBertConfig,
     ModernBertModel,
 )
-from transformers.utils import logging
 
 from music_evals.encoders.lilybert import EncoderError, load_encoder
 from tests.encoders.tiny_encoder import make_tiny_encoder
@@ -26,7 +24,6 @@ from tests.encoders.tiny_encoder import make_tiny_encoder
 SHORT = r"\relative c' { \time 3/4 \key g \major g4 a b | d2. }"
 OTHER = r'\version "2.24.4" \score { \new Staff { c4 d e f \bar "|." } \midi { } }'
 LONG = "".join(rf"\relative c' {{ c{n} d' e, fis | g4. a8 b2 }} % {n}" for n in range(48))
-TEXTS = [SHORT, LONG, "", OTHER, LONG[:900]]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -65,18 +62,6 @@ def assert_close(vectors, expected):
     np.testing.assert_allclose(vectors, expected, atol=1e-5)
 
 
-def test_vectors_are_those_of_transformers_alone(folder, encoder):
-    tokens = [len(encoder.tokenizer.encode(text)) for text in TEXTS]
-    assert min(tokens) == 2
-    assert max(tokens) > 2 * 512
-    for text, vector in zip(TEXTS, encoder.embed(TEXTS), strict=True):
-        assert_close(vector, expected(folder, text))
-    for layer in (0, 1, 8):  # the layers above are left out
-        other = load_encoder(folder, layer=layer, device="cpu")
-        assert_close(other.embed([SHORT])[0], expected(folder, SHORT, layer))
-        assert len(other.model.encoder.layer) == max(layer, 1)
-
-
 @pytest.mark.parametrize(
     ("config", "model"), [(BertConfig, BertModel), (ModernBertConfig, ModernBertModel)]
 )
@@ -107,53 +92,6 @@ def test_equal_texts_are_read_once(encoder, monkeypatch):
     assert vectors[0].tobytes() == vectors[2].tobytes()
     assert encoder.embed([]) == []
     assert sum(seen) == 2
-
-
-def test_odd_texts(encoder, monkeypatch):
-    odd, plain = encoder.embed(["c4 \ud800", "c4 ?"])
-    assert_close(odd, plain)
-    monkeypatch.setattr("music_evals.encoders.lilybert.MOST_CHARACTERS", len(SHORT))
-    assert_close(encoder.embed([SHORT + OTHER])[0], encoder.embed([SHORT])[0])
-
-
-def test_kept_vectors_are_taken_without_the_model(folder, tmp_path, monkeypatch):
-    encoder = load_encoder(folder, device="cpu", cache=tmp_path)
-    first = encoder.embed(TEXTS)
-    paths = set(tmp_path.glob("??/*.f32"))
-    assert len(paths) == len(TEXTS)
-    assert not list(tmp_path.rglob("*.part"))
-    again = load_encoder(folder, device="cpu", cache=tmp_path)
-    seen = watch(again, monkeypatch)
-    for old, new in zip(first, again.embed(TEXTS), strict=True):
-        assert old.tobytes() == new.tobytes()
-    assert seen == []
-    # Another layer is another encoder.
-    (vector,) = encoder.embed([SHORT + OTHER])
-    (path,) = set(tmp_path.glob("??/*.f32")) - paths
-    content = path.read_bytes()
-    assert vector.tobytes() == content[32:]  # behind a checksum
-    for damaged in (b"", content[:-20], content + b"1", np.full(32, np.nan, np.float32).tobytes()):
-        path.write_bytes(damaged)
-        assert_close(encoder.embed([SHORT + OTHER])[0], vector)
-        assert path.read_bytes() == content
-    other = load_encoder(folder, layer=5, device="cpu", cache=tmp_path)
-    assert np.abs(other.embed([SHORT])[0] - first[0]).max() > 0.01
-
-
-def test_identity_tells_weights_apart_and_hides_the_path(folder, tmp_path, capfd):
-    verbosity = logging.get_verbosity()
-    encoder = load_encoder(folder, device="cpu")
-    encoder.embed([LONG])
-    assert (capfd.readouterr(), logging.get_verbosity()) == (("", ""), verbosity), (
-        "nothing is printed"
-    )
-    assert encoder.name == "tiny"
-    assert re.fullmatch("tiny@sha256:[0-9a-f]{16}, layer 6", encoder.identity)
-    same, other = tmp_path / "a" / "tiny", tmp_path / "b" / "tiny"
-    shutil.copytree(folder, same)
-    make_tiny_encoder(other, [SHORT, OTHER, LONG], seed=2)
-    assert load_encoder(same, device="cpu").identity == encoder.identity
-    assert load_encoder(other, device="cpu").identity != encoder.identity
 
 
 def test_a_model_of_the_hub_is_known_by_its_commit(folder, tmp_path, monkeypatch):

@@ -17,7 +17,6 @@ from jsonschema import Draft202012Validator
 
 from music_evals import benchmarks
 from music_evals.evals.registry import MODULES
-from music_evals.evals.shared.hub_prompts import pattern_of, write_prompts
 from music_evals.reports.records import read_records
 
 SPECIFICATION = json.loads((Path(__file__).parent / "data" / "hub_specification.json").read_text())
@@ -108,52 +107,6 @@ def test_inspect_alone_asks_and_scores_as_the_suite_does(name, hub, built_datase
         records.floors(run)
         for run in runs.index
         if benchmarks.load(name).tasks[runs.at[run, "task"]].chance
-    )
-
-
-@pytest.mark.parametrize(
-    ("answer_type", "form", "reply", "answer"),
-    [
-        ("choice", "Final Answer: $answer", "A or B?\nFinal Answer: B", "B"),
-        ("choice", "Final Answer: $answer", "final answer:\n**(c)**", "c"),
-        ("choice", "Final Answer: $answer", "Final Answer: A. No: Final Answer: D.", "D"),
-        ("choice", "Final Answer: $answer", "(B)", "B"),
-        ("choice", "Final Answer: $answer", "A third.\n\nB. Minor", "B"),
-        ("choice", "Final Answer: $answer", "A piece in C", None),
-        ("choice", "Final Answer: $answer", "Final Answer: Because", None),
-        ("choice", "[[答案：$answer]]", "[[答案：C]]", "C"),
-        ("choice", "[[答案：$answer]]", "答案: **C**", "C"),
-        ("number", "$answer", " 24.", "24"),
-        ("number", "$answer", "Answer: 24", "24"),
-        ("number", "$answer", "24 measures", None),
-        ("order", "$answer", "2031", "2031"),
-        ("text", "$answer", "Yes.", "Yes"),
-        ("text", "$answer", "3/4", "3/4"),
-        ("text", "$answer", "B♭ major", "B♭ major"),
-        ("text", "$answer", "Yes, in measure 3", "Yes"),
-        ("text", "$answer", "There are 3", None),
-    ],
-)
-def test_patterns_take_the_answer(answer_type, form, reply, answer):
-    match = re.search(
-        pattern_of({"answer_type": answer_type, "form": form, "answers": list("ABCD")}), reply, re.I
-    )
-    assert (match and match[1]) == answer
-
-
-def test_a_task_that_cannot_be_rendered_is_left_out_and_named(small_dataset, tmp_path):
-    for path in small_dataset("muse").glob("chord_quality/test-*"):
-        path.unlink()
-    prompts = write_prompts(tmp_path / "copies" / "muse", tmp_path)
-    data = "00000-of-00001.parquet"
-    assert list(prompts.files) == [
-        f"prompted/syncopation-{data}",
-        f"prompted/transposition-{data}",
-        "eval.yaml",
-    ]
-    assert (
-        "is incomplete: chord_quality/test-00000-of-00001.parquet is missing"
-        in prompts.left_out["chord_quality"]
     )
 
 

@@ -17,7 +17,6 @@ from PIL import Image
 
 from music_evals.benchmarks import load
 from music_evals.datasets_builders import lyrics as lyrics_builder
-from music_evals.datasets_builders import musica as musica_builder
 from music_evals.datasets_builders import tagging
 from music_evals.datasets_builders.dataset_io import DatasetError, load_split
 from music_evals.evals import (
@@ -28,7 +27,6 @@ from music_evals.evals import (
     vocalset,
     wildscore,
 )
-from music_evals.evals.shared.parameters import ParameterError
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from tests.harness import metrics, run, run_scripted
@@ -219,49 +217,6 @@ def musica_files(questions):
     return files
 
 
-def test_musica_asks_the_same_question_in_three_modalities(tmp_path):
-    source = write(tmp_path, musica_files(3))
-    rows = {
-        task: rows_of(source, musica_builder.BENCHMARK, task)
-        for task in ("sound", "notation", "pages")
-    }
-    ids = [[row["id"] for row in group] for group in rows.values()]
-    assert ids[0] == ids[1] == ids[2]
-    assert len({*ids[0]}) == 3
-    heard, read, seen = (group[1] for group in rows.values())
-    assert (heard["answer"], read["answer"], seen["answer"]) == ("A", "E", "E")
-    assert {row["options"][ord(row["answer"]) - 65] for row in (heard, read, seen)} == {"F"}
-    # All recordings have one name: the path tells them apart.
-    assert [row["audio"][0]["bytes"] for row in rows["sound"]] == [sound(0), sound(1), sound(0)]
-    assert [row["images"][0]["bytes"] for row in rows["pages"]] == [png(0), png(1), png(0)]
-    assert read["abc"] == ["X:1\nT:Vulpius\nK:C\nC1DEF|"]
-    assert (heard["theme"], heard["piece"]) == ("pitch-recognition", "Vulpius")
-    assert heard["tags"] == ["right: another option"]
-
-
-def test_musica_takes_no_other_piece_for_one_that_is_missing(tmp_path):
-    files = {name: data for name, data in musica_files(2).items() if "Vulpius/" not in name}
-    source = write(tmp_path, files)
-    rows = rows_of(source, musica_builder.BENCHMARK, "sound")
-    sounds = [cell["bytes"] for row in rows for cell in [*row["audio"], *row["images"]]]
-    assert sounds == [sound(0), b"-"]
-    (sample,) = musica.sound(dataset=str(source), allow_partial=True).dataset
-    assert sample.metadata["piece"] == "Gesius"
-    with pytest.raises(ParameterError, match=r"1 files of .* Vulpius audio\.mastermix\.wav"):
-        musica.sound(dataset=str(source))
-
-
-@pytest.mark.parametrize("path", ["../secret.txt", "data/chorale-bricks/Gesius/none.abc.txt"])
-def test_musica_reads_no_text_outside_its_folder(path, tmp_path):
-    write(tmp_path, {"secret.txt": b"X:1\nK:C\nCDEF|"})
-    record = musica_record(0, "Gesius", "symbolic", path_to_question_context_file=path)
-    sounding = musica_record(0, "Gesius", "audio")
-    files = musica_files(1) | {"seed_52.tsv": table([record, sounding], "\t")}
-    source = write(tmp_path / "source", files)
-    (row,) = rows_of(source, musica_builder.BENCHMARK, "notation")
-    assert (row["abc"], [cell["bytes"] for cell in row["images"]]) == ([], [b"-"])
-
-
 # --- MTG-Jamendo and MagnaTagATune ---
 
 
@@ -277,15 +232,6 @@ def mtg_files(suffix=".low.mp3"):
     }
     text = "\n".join([head, *lines]) + "\n"
     return {"splits/split-0/autotagging_genre-test.tsv": text.encode(), **clips}
-
-
-@pytest.mark.parametrize("suffix", [".mp3", ".low.mp3"])
-def test_mtg_jamendo_has_the_tags_of_a_line_and_the_vocabulary_of_the_split(suffix, tmp_path):
-    first, second = rows_of(write(tmp_path, mtg_files(suffix)), tagging.MTG_JAMENDO, "genre")
-    assert (first["answer"], second["answer"]) == ("rock", "jazz; rock; pop")
-    assert (first["answer_kind"], first["piece"]) == ("labels", "album_1")
-    assert [len(first["options"]), first["options"][0]] == [87, "60s"]
-    assert second["audio"][0]["bytes"] == sound(2, kind="MP3")
 
 
 def test_each_vocabulary_has_the_size_that_its_authors_state():
@@ -332,14 +278,6 @@ def magnatagatune_files():
     return {**files, "mp3.zip": archive(clips)}
 
 
-def test_magnatagatune_reads_the_test_folders_of_a_file_with_tabs(tmp_path):
-    source = write(tmp_path, magnatagatune_files())
-    first, second = rows_of(source, tagging.MAGNATAGATUNE, "tags")
-    assert (first["id"], first["answer"], second["answer"]) == ("2", "opera; no vocals", "opera")
-    assert first["piece"] == second["piece"] == "f/bach-cantata"
-    assert first["answer_kind"] == "labels"
-
-
 # --- VocalSet ---
 
 
@@ -383,34 +321,6 @@ LYRICS = """\
 00:03 00:04 c walking ah home
 00:04 00:05 d
 """
-
-
-def test_a_line_of_lyrics_comes_with_its_seconds_of_the_song(tmp_path):
-    song = np.linspace(-0.5, 0.5, 5 * 8000)
-    buffer = io.BytesIO()
-    soundfile.write(buffer, song, 8000, format="WAV", subtype="PCM_16")
-    files = {
-        "lyrics_transcripts/test/Some Artist - A [Song].txt": LYRICS.encode(),
-        "lyrics_transcripts/train/Other - Song.txt": b"00:00 00:01 a left out",
-        "lyrics_transcripts/test/Absent - Song.txt": b"00:00 00:01 a no recording",
-        "musdb18hq/test/Some Artist - A [Song]/mixture.wav": buffer.getvalue(),
-        "musdb18hq/test/Some Artist - A [Song]/vocals.wav": sound(),
-    }
-    rows = rows_of(write(tmp_path, files), lyrics_builder.BENCHMARK, "musdb18")
-    assert [row["answer"] for row in rows] == [
-        "no recording",
-        "Walking home",
-        "we're walking home tonight",
-    ]
-    assert [row["id"] for row in rows[1:]] == [
-        "Some Artist - A [Song]-1",
-        "Some Artist - A [Song]-2",
-    ]
-    assert rows[0]["audio"][0]["bytes"] == b"-"
-    samples, rate = soundfile.read(io.BytesIO(rows[2]["audio"][0]["bytes"]))
-    assert rate == 8000
-    assert np.abs(samples - song[8000 : 3 * 8000]).max() < 1e-4
-    assert (rows[2]["theme"], rows[2]["answer_kind"]) == ("several voices, the same words", "text")
 
 
 def test_lyrics_score_the_words(tmp_path):

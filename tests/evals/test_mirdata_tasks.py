@@ -2,11 +2,9 @@
 
 import pytest
 from inspect_ai import eval as inspect_eval
-from inspect_ai._util.registry import registry_lookup
 
-from music_evals import benchmarks
 from music_evals.evals import mir
-from music_evals.evals.registry import MODULES, defaults_of
+from music_evals.evals.registry import MODULES
 from music_evals.evals.shared.parameters import ParameterError
 from tests import mirdata_sets
 
@@ -21,14 +19,6 @@ annotation = "lyrics"
 kind = "text"
 question = "Which words are sung?"
 """
-
-
-def test_inspect_finds_the_tasks_of_a_folder_of_facts_by_name():
-    for name in ("gtzan_genre", "ballroom_beats", "ballroom_tempo", "mir_listening"):
-        # Inspect names the package only where it finds it installed, which an `egg-info` in the
-        # checkout may hide.
-        assert registry_lookup("task", f"music_evals/{name}") or registry_lookup("task", name)
-    assert defaults_of("ballroom", "tempo")["seconds"] == 120
 
 
 def test_a_stand_in_is_asked_by_default(tmp_path):
@@ -85,16 +75,3 @@ def test_a_file_that_is_wrong_is_one_error(text, message, tmp_path):
 def test_facts_have_to_be_named():
     with pytest.raises(ParameterError, match="facts= is missing"):
         mir.listening()
-
-
-def test_folders_of_facts_have_what_all_benchmarks_have():
-    for name in benchmarks.names():
-        about = benchmarks.load(name)
-        if "mirdata" in about.table:
-            assert {*about.table["mirdata"]["tasks"]} == {*about.tasks}
-            source = about.datasets[name].published[1]
-            assert source.questions.keys() <= about.tasks.keys()
-            facts = about.table["mirdata"]["loader"], about.table["mirdata"]["version"]
-            assert {(remote.mirdata, remote.commit) for remote in source.remotes} <= {facts}
-            assert bool(source.remotes) != bool(source.by_hand)
-            assert "mirdata" in about.datasets[name].card("published")

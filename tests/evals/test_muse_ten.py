@@ -1,11 +1,10 @@
 """The ten tasks of The MUSE Benchmark end to end: prompts, baselines, and scripted replies."""
 
-import re
 from collections import Counter
 from itertools import pairwise
 
 import pytest
-from inspect_ai.model import ChatMessageUser, ContentAudio, ModelOutput, get_model
+from inspect_ai.model import ModelOutput, get_model
 
 from music_evals.benchmarks import load
 from music_evals.evals import muse, muse_ten
@@ -17,36 +16,6 @@ from tests import garbled  # noqa: F401 - registers a model
 from tests.harness import metrics, run, run_scripted, samples
 
 TASKS = {name: getattr(muse_ten, name) for name in load("muse_ten").tasks}
-PAIRS = ("oddball", "rhythm_matching", "progression", "transposition_pairs", "syncopation_pairs")
-SENTENCES = ("oddball", "rhythm_matching", "transposition_pairs")
-# As the authors' runners list them, in this order.
-OPTIONS = {
-    "oddball": [
-        "Yes, these are the same exact melody.",
-        "No, these are not the same exact melody.",
-    ],
-    "contour": ["Arch", "Inverted Arch", "Ascending", "Descending"],
-    "instrument": ["Piano", "Guitar", "Bass", "Drums"],
-    "rhythm_matching": [
-        "Yes, these are the same exact drum set patterns.",
-        "No, these are not the same exact drum set patterns.",
-    ],
-    "meter": ["Groups of 3", "Groups of 4", "Groups of 5"],
-    "key_modulation": ["Yes, a key modulation occurs.", "No, the key stays the same."],
-    "progression": [
-        "Yes, these are the same chord progression.",
-        "No, these are not the same chord progression.",
-    ],
-    "transposition_pairs": [
-        "Yes, these are the same melody.",
-        "No, these are not the same melody.",
-    ],
-    "major_or_minor": ["Major", "Minor"],
-    "syncopation_pairs": [
-        "The rhythm in Excerpt 1 is more syncopated.",
-        "The rhythm in Excerpt 2 is more syncopated.",
-    ],
-}
 
 
 @pytest.mark.parametrize(
@@ -77,28 +46,6 @@ def test_solvers_decide_from_the_readers_transcriptions(tmp_path):
         )
 
 
-def test_worked_transcriptions_stand_in_the_lines_that_are_required():
-    _, trial, lines, closing, answer, *_ = (
-        TASKS["rhythm_matching"](strategy="logiclm", shots="few").dataset[0].input
-    )
-    assert [line.partition("[")[0] for line in lines.text.splitlines()] == [
-        "strokes(Excerpt1, ",
-        "strokes(Excerpt2, ",
-    ]
-    strokes = [
-        1 + int(tick) // 240 + (100 if note == "38" else 0)
-        for tick, note in re.findall(
-            r"tick=(\d+) beat=\S+ note_on channel=9 note=(36|38) ", trial.text
-        )
-    ]
-    assert [int(number) for number in re.findall(r"\b\d+(?=[,\]])", lines.text)] == strokes
-    assert closing.text.startswith(
-        "A program went through the transcription. Its finding: The two lists ARE equal."
-    )
-    assert "Final Answer: No, these are not the same exact drum set patterns." in closing.text
-    assert answer.text == "Final Answer: Yes, these are the same exact drum set patterns."
-
-
 @pytest.mark.parametrize("name", ["instrument", "key_modulation"])
 def test_what_no_solver_can_decide_is_refused(name):
     with pytest.raises(
@@ -106,102 +53,6 @@ def test_what_no_solver_can_decide_is_refused(name):
         match=f"strategy='logiclm' is not valid for {name}; valid values are: standalone,",
     ):
         TASKS[name](strategy="logiclm")
-
-
-def test_own_wording_of_transcriptions_is_used(tmp_path):
-    own = tmp_path / "own.toml"
-    own.write_text(
-        '[transcription]\ntext = "$template of $given"\n[letters]\nfinal = "$$5: $finding '
-        '$options"\n'
-    )
-    given = {"strategy": "logiclm", "prompts": str(own)}
-    asked = []
-
-    def reply(messages, *_):
-        asked.append(messages[-1].text)
-        return "melody(Excerpt1, [60, 62])" if len(messages) == 2 else "Final Answer: C"
-
-    run_scripted(TASKS["contour"](**given), tmp_path, reply, limit=1)
-    assert asked[1].startswith(
-        "$5: A program went through the transcription. Its finding: The melody ascends. A. Arch"
-    )
-    assert (
-        TASKS["contour"](**given)
-        .dataset[0]
-        .input[0]
-        .text.startswith("melody(Excerpt1, []) of MIDI")
-    )
-
-
-def test_the_commonest_answer_earns_chance(tmp_path):
-    names = ("oddball", "contour", "meter")  # two, four and three options
-    logs = run([TASKS[name]() for name in names], tmp_path, "baseline/majority")
-    for name, log in zip(names, logs, strict=True):
-        expected = 7 / 20 if name == "meter" else load("muse_ten").tasks[name].chance
-        assert metrics(log)["final_answer"]["accuracy"] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_options_clips_and_worked_examples(name):
-    task = TASKS[name](modality="audio", strategy="cot", shots="few")
-    system, *examples, trial = task.dataset[0].input
-    assert len(examples) == 2 * len(OPTIONS[name])
-    for message in (*examples[::2], trial):
-        assert isinstance(message, ChatMessageUser)
-        clips = [part.audio for part in message.content if isinstance(part, ContentAudio)]
-        assert len({*clips}) == len(clips) == (2 if name in PAIRS else 1)
-    is_sentence = name in SENTENCES
-    letters = ["" if is_sentence else f"{letter}. " for letter in "ABCD"[: len(OPTIONS[name])]]
-    shown = [letter + option for letter, option in zip(letters, OPTIONS[name], strict=True)]
-    places = [system.text.index(option) for option in shown]
-    assert places == sorted(places)
-    options = (task.dataset[0].metadata or {})["options"]
-    assert all(
-        option.startswith(start) for option, start in zip(options, OPTIONS[name], strict=True)
-    )
-    answers = [
-        message.text.splitlines()[-1].removeprefix("Final Answer: ") for message in examples[1::2]
-    ]
-    assert answers == (OPTIONS[name] if is_sentence else list("ABCD"[: len(OPTIONS[name])]))
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_midi_prompts_have_each_clip_and_no_answer(name):
-    task = TASKS[name]()
-    for sample in task.dataset:
-        _, trial = sample.input
-        assert isinstance(trial, ChatMessageUser)
-        assert trial.text.count("ticks_per_beat=480") == (2 if name in PAIRS else 1)
-        assert not any(option in trial.text for option in OPTIONS[name])
-        if name == "meter":
-            assert "numerator=1 denominator=4" in trial.text
-
-
-REPLIES = [
-    ("oddball", "Yes, these are the same exact melody.", "Yes, these are the same exact melody."),
-    ("oddball", "Final Answer: No, these are not the same exact melody.",
-    "No, these are not the same exact melody."),
-    ("contour", "It rises.\nFinal Answer: C", "C"),
-    ("contour", "B. Inverted Arch (descending and then ascending)", "B"),
-    ("instrument", "D. Drums", "D"),
-    ("meter", "**Final Answer: B**", "B"),
-    ("key_modulation", "A. Yes, a key modulation occurs.", "A"),
-    ("progression", "Final Answer: B. No, these are not the same chord progression.", "B"),
-    ("rhythm_matching", "I cannot tell.", None),
-    ("transposition_pairs", "Yes, these are the same melody.", "Yes, these are the same melody."),
-    ("major_or_minor", "B. Minor", "B"),
-    ("syncopation_pairs", "A. The rhythm in Excerpt 1 is more syncopated.", "A"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "reply", "answer"), REPLIES)
-def test_replies_are_read(name, reply, answer, tmp_path):
-    log = run_scripted(TASKS[name](), tmp_path, lambda *_: reply, limit=4)
-    for sample in samples(log):
-        assert sample.scores is not None
-        assert sample.scores["final_answer"].value == (
-            "N" if answer is None else "C" if answer == sample.target else "I"
-        )
 
 
 def test_people_are_rows_beside_runs_by_ear(tmp_path):

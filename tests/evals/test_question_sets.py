@@ -5,29 +5,20 @@ their scores.
 import csv
 import io
 import json
-import os
-import subprocess
-import sys
 import threading
 from base64 import b64decode
 from collections import Counter
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle, product
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
-from inspect_ai.log import list_eval_logs, read_eval_log
-from inspect_ai.model import ContentAudio, ContentImage, get_model
-from typer.testing import CliRunner
+from inspect_ai.model import ContentImage, get_model
 
-from music_evals import benchmarks
-from music_evals.benchmarks.prompts import load_prompts
-from music_evals.commands import build
 from music_evals.datasets_builders.dataset_io import (
     DatasetError,
     describe_dataset,
@@ -44,20 +35,14 @@ from music_evals.datasets_builders.questions.question_set import question_set
 from music_evals.evals import mmar, mmau, muchomusic, rul_muchomusic, ssmr
 from music_evals.evals.shared.parameters import ParameterError
 from music_evals.evals.shared.question_sets import (
-    QuestionSetParameters,
-    ShownOptions,
     _checksums,
-    option_sets,
-    question_to_sample,
 )
 from music_evals.reports.records import read_records
 from music_evals.reports.report import section_tables
 from music_evals.scorers.readers.official import READERS
-from tests.datasets_builders.dataset_io.test_hub_http import NAME, HubServer
 from tests.harness import metrics, run, run_scripted, samples
 from tests.msu_dataset import png
 
-ROOT = Path(__file__).parents[2]
 PNG = png(0)
 
 
@@ -207,38 +192,6 @@ def test_a_rate_above_48_khz_is_resampled(tmp_path):
     task = rul_muchomusic.muchomusic(dataset=str(write(tmp_path, files)))
     part = task.dataset[0].input[0].content[0]
     assert soundfile.info(io.BytesIO(b64decode(part.audio.partition(",")[2]))).samplerate == 48_000
-
-
-@pytest.mark.parametrize("stimulus", ["none", "noise", "other"])
-def test_sound_can_be_replaced(stimulus, tmp_path):
-    quiet, loud = (
-        sound("FLAC", 16_000, 2, 1.0, 2, level=0.01),
-        sound("MP3", 44_100, 1, 2.0, 3, level=0.25),
-    )
-    files = {**rul_files(4), "audio/3.mp3": loud, "audio/2.flac": quiet}
-    del files["audio/2.mp3"]
-    source = str(write(tmp_path, files))
-    given, other = (
-        rul_muchomusic.muchomusic(dataset=source, stimulus=arm).dataset
-        for arm in ("given", stimulus)
-    )
-    if stimulus == "none":
-        assert isinstance(other[0].input[0].content, str)
-        return
-    first, second = (
-        [b64decode(sample.input[0].content[0].audio.partition(",")[2]) for sample in dataset]
-        for dataset in (given, other)
-    )
-    assert ({*second} <= {*first}) == (stimulus == "other")
-    assert all(one != another for one, another in zip(first, second, strict=True))
-    if stimulus == "noise":
-        heard = [
-            [soundfile.read(io.BytesIO(clip), always_2d=True) for clip in clips]
-            for clips in (first, second)
-        ]
-        for (own, own_rate), (noise, rate) in zip(*heard, strict=True):
-            assert (rate, noise.shape) == (own_rate, own.shape)
-            assert np.sqrt(np.mean(noise**2)) == pytest.approx(np.sqrt(np.mean(own**2)), rel=0.03)
 
 
 # --- published files ---
@@ -409,138 +362,7 @@ def test_parquet_holds_sound_in_its_rows(tmp_path):
     assert missing == {"music": ("file 0 of 1 (it ends after 4 of 8 bytes)",)}
 
 
-def test_a_name_in_a_record_leads_to_no_file_outside(tmp_path):
-    write(tmp_path, {"secret.wav": sound()})
-    records = {"1": rul_record(1)}
-    source = write(tmp_path / "source", {"RUL-MuchoMusic.json": json.dumps(records).encode()})
-
-    def read(record):
-        return MediaQuestion("1", [Part("audio", "../secret.wav")], ["a", "b"], 0)
-
-    spec = question_set("mmar", "11", {"music": Records(["RUL-MuchoMusic.json"], read)})
-    assert describe_dataset(str(source), benchmark=spec).provenance.missing == {
-        "music": ("../secret.wav (missing)",)
-    }
-    assert rows_of(source, spec, "music")[0]["audio"][0]["bytes"] == ABSENT
-
-
-def test_a_build_names_what_is_missing_and_floors_are_computed(tmp_path):
-    records = {
-        str(n): rul_record(
-            n, correct_answer="Lute", distractors=["Long harp", "Bells", "Gongs", "bells"]
-        )
-        for n in range(9)
-    }
-    files = {
-        "RUL-MuchoMusic.json": json.dumps(records).encode(),
-        **{f"{n}.wav": sound(seed=n) for n in range(8)},
-    }
-    source, out = write(tmp_path / "source", files), tmp_path / "out"
-    command = ["rul_muchomusic", "--source", str(source), "--out", str(out)]
-    refused = CliRunner(env={"COLUMNS": "300"}).invoke(build.app, command)
-    assert (refused.exit_code, out.exists()) == (1, False)
-    assert "1 files of" in refused.output
-    assert "8 (missing)" in refused.output
-    assert CliRunner().invoke(build.app, [*command, "--allow-partial"]).exit_code == 0
-    provenance = describe_dataset(str(out), benchmark=rul_muchomusic.BENCHMARK).provenance
-    assert (provenance.source, provenance.missing) == (
-        "published",
-        {"muchomusic": ("8 (missing)",)},
-    )
-    assert len([name for name in provenance.anomalies if "equal options in" in name]) == 9
-    for arm, questions in (("given", 8), ("none", 9), ("noise", 8)):
-        task = rul_muchomusic.muchomusic(dataset=str(out), allow_partial=True, stimulus=arm)
-        assert len(task.dataset) == questions
-    floors = provenance.floors["muchomusic"]["test"]["all"]
-    assert (floors["chance"], floors["shortest"], floors["longest"], floors["options alone"]) == (
-        0.2,
-        1.0,
-        0.0,
-        1.0,
-    )
-
-
-def test_a_repository_at_a_pinned_revision_is_asked_without_a_file_of_ours(tmp_path):
-    handler = type("Handler", (HubServer,), {"commits": {}})
-    pinned, head = "a" * 40, "b" * 40
-    handler.commits = {
-        pinned: {"README.md": b"#", **rul_files(3)},
-        head: {"README.md": b"#", **rul_files(1)},
-    }
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(
-            target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
-        ).start()
-        own = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("HF_", "HUGGING"))
-        }
-        own |= {
-            "HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}",
-            "HF_HOME": str(tmp_path / "home"),
-        }
-        own |= {"PYTHONPATH": str(ROOT), "MUSIC_EVALS_CACHE": str(tmp_path / "cache")}
-        command = [
-            sys.executable,
-            "-m",
-            "inspect_ai",
-            "eval",
-            "evals/rul_muchomusic.py",
-            "--model",
-            "baseline/chance",
-        ]
-        command += [
-            "-T",
-            f"dataset=hf://datasets/{NAME}@{pinned}",
-            "--log-dir",
-            str(tmp_path / "logs"),
-        ]
-        done = subprocess.run(
-            [*command, "--display", "plain"], capture_output=True, text=True, env=own, cwd=ROOT
-        )
-        server.shutdown()
-    (found,) = list_eval_logs(str(tmp_path / "logs"))
-    log = read_eval_log(found, header_only=True)
-    assert (log.status, log.eval.dataset.samples) == ("success", 3), (
-        done.stdout[-3000:] + done.stderr[-3000:]
-    )
-    assert (log.eval.metadata or {})["dataset_revision"] == pinned
-    records = read_records(str(tmp_path / "logs"))
-    table, *_ = section_tables(records, "rul_muchomusic")
-    assert table.rows[0][3] == "published-aaaaaaa"
-
-
-def test_questions_without_recordings_are_asked_as_text_alone(tmp_path):
-    records = {"RUL-MuchoMusic.json": rul_files(5)["RUL-MuchoMusic.json"]}
-    source = str(write(tmp_path / "rul", records))
-    for arm, allowed in (("given", False), ("noise", True), ("other", True)):
-        with pytest.raises(
-            ParameterError, match=r"5 files of .* are missing or damaged: .*stimulus=none"
-        ):
-            rul_muchomusic.muchomusic(dataset=source, stimulus=arm, allow_partial=allowed)
-    task = rul_muchomusic.muchomusic(dataset=source, stimulus="none")
-    assert "dataset_missing_files" not in (task.metadata or {})
-    (log,) = run(task, tmp_path / "logs", "baseline/chance")
-    assert (log.eval.task, log.eval.dataset.samples) == ("rul_muchomusic_published", 5)
-    assert all(isinstance(sample.input[0].content, str) for sample in samples(log))  # type: ignore[union-attr]
-
-
 # --- options ---
-
-ROW = row_of(MediaQuestion("1", ["Which?"], ["lute", "harp", "bell", "drum"], 1), lambda _: b"")
-
-
-def test_one_wrong_option_at_a_time_is_left_out():
-    shown = option_sets(ROW, QuestionSetParameters(options="leave_one_out"))
-    assert [one.suffix for one in shown] == ["-without-A", "-without-C", "-without-D"]
-    assert all(
-        one.options[ord(one.answer) - 65] == "harp" and len(one.options) == 3 for one in shown
-    )
-    two = {**ROW, "options": ["yes", "no"]}
-    assert [
-        one.options for one in option_sets(two, QuestionSetParameters(options="leave_one_out"))
-    ] == [["yes", "no"]]
 
 
 def test_passes_without_one_option_vote(tmp_path):
@@ -646,66 +468,6 @@ def test_replies_are_read_as_the_authors_do(reader, reply, answer):
     assert READERS[reader](reply, ["lute", "harp", "bell", "drum"], 1).answer == answer
 
 
-def test_one_log_has_both_readings_and_a_table_of_them(tmp_path):
-    task = rul_muchomusic.muchomusic(
-        dataset=str(write(tmp_path / "rul", rul_files(4))), prompt="paper"
-    )
-    replies = iter(["[[{}]]", "The answer: ({})", "Final Answer: {}", ""])
-
-    def reply(messages, _):
-        place = messages[-1].text.index("Bongo")
-        return next(replies).format(messages[-1].text[place - 3])
-
-    log = run_scripted(task, tmp_path / "logs", reply, limit=4, max_connections=1)
-    assert metrics(log)["strict_choice"]["accuracy"] == 0.75
-    assert metrics(log)["official_choice"]["accuracy"] == 0.5
-    (table,) = (
-        one
-        for one in section_tables(read_records(str(tmp_path / "logs")), "rul_muchomusic")
-        if "protocols" in one.name
-    )
-    figures = dict(zip(table.columns, table.rows[0], strict=True))
-    columns = ("Strict", "Official", "Official, read", "Read otherwise")
-    assert [figures[name].value for name in columns] == [75, 50, 50, 25]
-
-
-PAPER = {
-    "mmau": "Which?\nSelect one of the given choices as your answer.\n['lute', 'harp']",
-    "mmar": "Which?\nPick one of these answers and reply with its words alone: lute; harp;",
-    "rul_muchomusic": (
-        "Make your best guess at this question, and reason step by step.\n\nQuestion: "
-        "Which?\n\nOptions: (A) lute (B) harp\n\nWrite down your guess as a letter in double "
-        "square brackets, such as [[A]]."
-    ),
-}
-LMMS = {
-    "mmau": (
-        "Which?\nA. lute\nB. harp\nGive the letter of one of the given choices and nothing else."
-    ),
-    "muchomusic": (
-        "Which?\n(A) lute (B) harp\nGive the letter of one of the given choices and nothing else:"
-    ),
-}
-
-
-@pytest.mark.parametrize(
-    ("style", "name", "text"),
-    [
-        *(("paper", name, text) for name, text in PAPER.items()),
-        *(("lmms", name, text) for name, text in LMMS.items()),
-    ],
-)
-def test_prompts_have_the_form_and_order_of_others(style, name, text):
-    row = row_of(
-        MediaQuestion("1", [Part("audio", b"x"), "Which?"], ["lute", "harp"], 1), lambda _: ABSENT
-    )
-    shown = ShownOptions(row["options"], row["answer"])
-    (facts,) = benchmarks.load(name).tasks.values()
-    sample = question_to_sample(facts, row, shown, load_prompts(name)[style], 30, "A")
-    audio, asked = sample.input[0].content  # type: ignore[union-attr]
-    assert (audio.type, asked.text) == ("audio", text)
-
-
 def test_questions_on_one_clip_share_a_cluster_and_the_same_question_its_content():
     def checksums(name, clip, text="Which?"):
         question = MediaQuestion(name, [Part("audio", clip), text], ["lute", "harp"], 1)
@@ -795,30 +557,3 @@ def test_each_copy_of_the_right_option_is_right(tmp_path):
 
 
 # --- questions made here ---
-
-
-def test_clips_made_here_are_the_default_and_no_option_is_likelier(tmp_path):
-    origin = describe_dataset("generated", benchmark=mmau.BENCHMARK)
-    rows = load_split("generated", "music", "test", benchmark=mmau.BENCHMARK).to_list()
-    assert Counter(row["theme"] for row in rows) == dict.fromkeys(
-        ("tempo", "metre", "instrument", "mode", "voices", "higher"), 20
-    )
-    assert all(
-        len({*Counter(row["answer"] for row in rows if row["theme"] == kind).values()}) == 1
-        for kind in ("tempo", "mode", "instrument")
-    )
-    floors = origin.provenance.floors["music"]["test"]["all"]
-    assert floors["blind"] == floors["shortest"] == floors["chance"]
-    task = mmau.music(prompt="paper", protocol="paper", options="shuffled")
-    assert {*task.dataset[0].input[0].metadata["asks"]["answers"]} == {*task.dataset[0].choices}
-    assert task.name == "mmau_like_music_generated-seed1"
-    assert isinstance(task.dataset[0].input[0].content[0], ContentAudio)
-    (log,) = run(task, tmp_path, "baseline/chance", limit=20)
-    assert metrics(log)["strict_choice"]["answered"] == 1
-    (log,) = run(
-        mmau.music(prompt="paper", options="shuffled", stimulus="none"),
-        tmp_path,
-        "baseline/chance",
-        limit=20,
-    )
-    assert metrics(log)["strict_choice"]["answered"] == 1

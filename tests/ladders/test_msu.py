@@ -8,9 +8,7 @@ from music21 import corpus
 
 from music_evals.baselines.msu import answer
 from music_evals.datasets_builders.msu.computed import build_generated
-from music_evals.datasets_builders.msu.dataset import BENCHMARK
 from music_evals.datasets_builders.msu.works import Work, default_works
-from music_evals.evals import msu
 from music_evals.notation.scores.numbering import number_measures
 from music_evals.scorers.readers.checking import check
 from tests.ladders.msu_resolver import STEP, notes_of, solve
@@ -48,9 +46,3 @@ def test_no_composer_has_more_than_a_fifth_of_a_level():
         assert {work.difficulty for work in works} == {level}
         most = max(Counter(work.composer for work in works).values())
         assert most <= max(1, len(works) / 5)
-
-
-def test_tasks_with_levels():
-    assert BENCHMARK.leveled == ("textual", "visual")
-    with pytest.raises(ValueError, match="tasks of msu with levels are: textual, visual"):
-        msu.score(level=3)

@@ -6,7 +6,7 @@ import pytest
 
 from music_evals.commands.doctor import CHECKS
 from music_evals.notation import cache
-from music_evals.notation.cache import cache_get, cache_put, entries, limit_bytes
+from music_evals.notation.cache import cache_get, cache_put, entries
 from tests.commands.cli import run
 
 
@@ -45,15 +45,6 @@ def test_a_damaged_entry_is_none(tmp_path, place):
     for damage in (b"", bytes(content[:-1]), b"[0, null, 3, [], {}]"):
         (tmp_path / "x").write_bytes(damage)
         assert cache_get(tmp_path, "x", 100) is None
-
-
-@pytest.mark.parametrize("limit", ["much", "-1", "nan", "inf"])
-def test_a_limit_that_is_no_number_is_named(limit, monkeypatch):
-    monkeypatch.setenv(cache.LIMIT, limit)
-    with pytest.raises(
-        ValueError, match=f"MUSIC_EVALS_CACHE_GB='{limit}' is no number of gigabytes"
-    ):
-        limit_bytes()
 
 
 def test_clearing_removes_what_can_be_made_again_and_nothing_else(tmp_path, monkeypatch):

@@ -2,31 +2,13 @@
 
 import tomllib
 from pathlib import Path
-from textwrap import indent
 
 import pytest
 
 from music_evals.notation.code_blocks import MAX_CHARACTERS, extract_code
-from music_evals.scorers.readers.cleaning import visible_reply
 
 TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 TEXTS, REPLIES = TABLE["texts"], TABLE["reply"]
-
-
-def written(entry):
-    """The reply of an entry, with its texts."""
-    reply = entry["text"]
-    for name, text in TEXTS.items():
-        indented = indent(text, entry.get("indent", "")).lstrip(" ")
-        reply = reply.replace(f"@{name}@", indented if "indent" in entry else text)
-    reply = reply.replace("@INDENT@", entry.get("indent", ""))
-    return reply.replace("\n", entry.get("newline", "\n"))
-
-
-@pytest.mark.parametrize("entry", REPLIES, ids=lambda entry: entry["name"])
-def test_which_text_is_the_piece(entry):
-    code = extract_code(visible_reply(written(entry)))
-    assert code.strip() == TEXTS.get(entry["piece"], "").strip()
 
 
 def test_names_are_unlike_and_texts_are_used():

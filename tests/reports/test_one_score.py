@@ -3,12 +3,9 @@ what ran.
 """
 
 import json
-from dataclasses import replace
 
 import pytest
-from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 
-from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.overview import make_overview
 from music_evals.reports.page import html
 from music_evals.reports.records import read_records
@@ -16,27 +13,10 @@ from music_evals.reports.report import make_report, section_tables
 from music_evals.reports.results import as_json
 from music_evals.reports.site import board_table
 from music_evals.reports.summary import SUITE, aggregates, summary_table
-from music_evals.scorers.metrics.clustered import mean_interval
-from music_evals.scorers.metrics.estimates import Estimate, share
+from music_evals.scorers.metrics.estimates import Estimate
 from tests.reports.logs import rows, write_log
 
 FLOOR = {"floors": {"": {"chance": {"value": 0.0}}}}
-
-
-def test_the_headline_of_every_golden_log_is_its_own_main_metric(golden):
-    assert len(golden.headers) == 58
-    for number, log in golden.headers.items():
-        assert isinstance(log, EvalLog)
-        assert log.results is not None
-        scorer, _, name = golden.runs.at[number, "main_metric"].partition("/")
-        metrics = next(score.metrics for score in log.results.scores if score.name == scorer)
-        logged = {key: metric.value for key, metric in metrics.items()}
-        found = golden.score(number)
-        assert found is not None
-        expected = (logged[name], logged.get(f"{name}_low"), logged.get(f"{name}_high"))
-        assert (found.value, found.low, found.high) == pytest.approx(expected, abs=1e-9), (
-            log.location
-        )
 
 
 def test_no_metric_is_a_sentence_or_undefined(golden):
@@ -45,27 +25,6 @@ def test_no_metric_is_a_sentence_or_undefined(golden):
             for name, metric in score.metrics.items():
                 assert " " not in name
                 assert metric.value == metric.value
-
-
-def test_a_later_partial_run_does_not_take_the_place_of_a_complete_one(tmp_path):
-    write_log(tmp_path, "CIII", day=1)
-    write_log(tmp_path, "C", day=2, limit=1, in_dataset=4)
-    write_log(tmp_path, "CC", day=3, limit=2, in_dataset=4)
-    records = read_records(tmp_path)
-    assert records.runs["is_current"].tolist() == [True, False, False]
-    table = summary_table(records)
-    assert [row["Score"].value for row in rows(table)] == [25]
-    assert any("of 3 runs alike" in note and "2026-01-01" in note for note in table.notes)
-    (tmp_path / "00.eval").unlink()
-    partial = read_records(tmp_path)
-    assert partial.runs["is_current"].tolist() == [False, True]  # the larger one
-    assert partial.runs["condition"].tolist() == ["in part"] * 2
-    write_log(tmp_path, "II", day=4, limit=2, in_dataset=4)
-    assert read_records(tmp_path).runs["is_current"].tolist() == [
-        False,
-        False,
-        True,
-    ]  # of equal ones the newest
 
 
 def test_summary_page_leaderboard_and_results_agree(golden):
@@ -96,24 +55,6 @@ def test_summary_page_leaderboard_and_results_agree(golden):
     chance = means["baseline/chance", "MUSE"]
     shown_interval = f"<span>{chance.low:.0f}–{chance.high:.0f};</span> <span>n 84</span>"
     assert shown_interval in html("T", [], sections[:1], {}, overview)
-
-
-def test_msu_has_all_its_tasks_whatever_the_length_of_the_scores(tmp_path):
-    questions = [
-        {
-            "score_id": "s",
-            "questions": [{"id": "1", "verdict": 1, "level": 1, "votes": {}, "rule": True}],
-        }
-    ]
-    for day, (task, tokens) in enumerate(
-        [("score", 900), ("textual", 100), ("visual", None)], start=1
-    ):
-        about = {"score_tokens": tokens, "judged_by_rules": True, "floors": {}}
-        write_log(
-            tmp_path, [1.0], benchmark="msu", task=task, about=about, scores=questions, day=day
-        )
-    (row,) = rows(summary_table(read_records(tmp_path)))
-    assert (row["Tasks"], row["Score"].value, row["Score"].n) == ("3/3", pytest.approx(100), 3)
 
 
 TASKS = {
@@ -166,54 +107,6 @@ def test_no_normalised_value_has_an_interval_above_100(golden):
     values = [one.normalised for one in aggregates(golden)[0] if one.normalised]
     assert len(values) > 5
     assert max(one.high for one in values if one.high is not None) <= 100
-
-
-def test_questions_on_one_piece_are_taken_together(tmp_path):
-    write_log(tmp_path / "apart", "CCCCIIII", samples=[{}] * 8)
-    for key in ("question", "score_id", "piece", "cluster"):
-        write_log(
-            tmp_path / key, "CCCCIIII", samples=[{key: str(place // 2)} for place in range(8)]
-        )
-        found = read_records(tmp_path / key).score(0)
-        assert found is not None
-        ends = mean_interval([1, 1, 1, 1, 0, 0, 0, 0], "aabbccdd")
-        assert (found.low, found.high) == pytest.approx(ends)
-        assert found.n == 8
-    alone = read_records(tmp_path / "apart").score(0)
-    assert alone == replace(share(0.5, 8), unread=0.0)
-
-
-def test_a_test_between_models_is_of_their_headlines(tmp_path):
-    """Macro F1: kinds count alike, and rows without an error do not count."""
-    kinds = ["x", "x", "x", "y", "clean"]
-    scores = [
-        {"stratum": kind, "counts": kind != "clean", "in_form": True, "right_answer": "4"}
-        for kind in kinds
-    ]
-    samples = [{"kind": kind, "piece": f"p{place}"} for place, kind in enumerate(kinds)]
-    for model, values in {"vllm/a/one": [1, 0, 0, 0, 1], "vllm/b/two": [1, 1, 0, 1, 0]}.items():
-        about = {"protocol": "strict", "floors": {}}
-        options = {
-            "benchmark": "lilybench",
-            "task": "error_detection",
-            "model": model,
-            "about": about,
-        }
-        write_log(tmp_path, values, samples=samples, scores=scores, **options)  # type: ignore[arg-type]
-    records = read_records(tmp_path)
-    one, two = (records.score(number) for number in (0, 1))
-    assert one is not None
-    assert two is not None
-    assert (one.value, two.value) == pytest.approx((1 / 6, (2 / 3 + 1) / 2))
-    (row,) = rows(
-        next(
-            table for table in comparison_tables(records) if table.name == "tests_models_lilybench"
-        )
-    )
-    assert row["Difference"].value == pytest.approx(100 * (two.value - one.value))
-    assert (row["First"].value, row["Second"].value, row["First"].n) == pytest.approx(
-        (100 / 6, 250 / 3, 4)
-    )
 
 
 def test_n_stands_beside_every_measured_score(golden):
@@ -278,14 +171,3 @@ def test_a_compile_rate_is_not_presented_as_quality(golden):
 def test_the_overview_of_a_benchmark_without_published_figures(tmp_path):
     write_log(tmp_path, "CI", benchmark="ssmr", task="textual")
     assert make_overview(read_records(tmp_path)).sentences["SSMR-Bench"]
-
-
-@pytest.mark.parametrize("created", ["2999-01-01T10:00:00+00:00", "2999-01-01T10:00:00-08:00"])
-def test_a_run_whose_clock_was_ahead_is_not_the_newest(tmp_path, created):
-    write_log(tmp_path, "CIII", day=1)
-    ahead = write_log(tmp_path, "CCCC", day=2)
-    log = read_eval_log(str(ahead))
-    log.eval.created = created
-    write_eval_log(log, str(ahead))
-    write_log(tmp_path, "CCII", day=3)
-    assert read_records(tmp_path).runs["is_current"].tolist() == [False, False, True]

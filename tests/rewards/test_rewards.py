@@ -9,11 +9,9 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from inspect_ai.log import read_eval_log
 from inspect_ai.scorer import value_to_float
 from starlette.testclient import TestClient
 
-from music_evals import benchmarks
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.rewards import reward_function, score
 from tests.golden import record, replies
@@ -87,49 +85,6 @@ def test_rewards_are_the_scores_of_the_golden_replies():
     assert compared >= 300
 
 
-def scorer_of(log):
-    facts = benchmarks.load(log.eval.metadata["benchmark"]).tasks[log.eval.metadata["config"]]
-    return facts.metric.partition("/")[0]
-
-
-def has_reward(path):
-    """Whether rewards score as a golden log did: not under another protocol, by judges, or of
-    written music, whose replies are in the golden scores.
-    """
-    log = read_eval_log(str(path), header_only=True)
-    options = log.eval.task_args
-    others = {"protocol": "paper", "strategy": "logiclm", "chat": "continued"}
-    is_other = bool(others.items() & options.items() or options.get("judges"))
-    return not is_other and scorer_of(log) != "written_music"
-
-
-@pytest.mark.parametrize(
-    "path",
-    sorted(filter(has_reward, (record.HERE / "logs").glob("*.eval"))),
-    ids=lambda path: path.stem,
-)
-def test_rewards_are_the_scores_of_golden_logs(path):
-    log = read_eval_log(str(path), resolve_attachments=True)
-    facts = benchmarks.load(log.eval.metadata["benchmark"]).tasks[log.eval.metadata["config"]]
-    scorer, options = scorer_of(log), log.eval.task_args
-    for sample in log.samples or []:
-        value = (sample.scores or {})[scorer]
-        if scorer == "judged":  # a sample may have twelve questions, and a reward is of one
-            for question, entry in zip(
-                sample.metadata["questions"], value.metadata["questions"], strict=True
-            ):
-                assert (
-                    score(facts.registry_name, question, entry["prediction"] or "").value
-                    == entry["verdict"]
-                )
-            continue
-        reasoned = options.get("strategy") == "cot"
-        reward = score(
-            facts.registry_name, attacks.row_of(sample), sample.output.completion, reasoned=reasoned
-        )
-        assert reward.value == number(value.value), (sample.id, sample.output.completion)
-
-
 @pytest.mark.parametrize(
     ("kind", "options", "answer", "reply", "value"),
     [
@@ -178,27 +133,6 @@ def test_rewards_are_the_scores_of_real_replies():
 
 
 # --- reward hacking ---
-
-ATTACKED = {
-    **dict.fromkeys(("muse_syncopation", "muse_transposition", "ziqi_comprehension"), "generated"),
-    **{f"lilybench_{name}": "lilybench" for name in WRITTEN.values()},
-    "msu_textual": "msu",
-}
-"""A task for each way to read an answer, and its data."""
-
-
-@pytest.mark.parametrize("task", ATTACKED)
-def test_no_degenerate_reply_earns_more_than_the_floor(task):
-    data = ATTACKED[task]
-    asked = attacks.questions(
-        task, 4, dataset=data if data == "generated" else str(record.HERE / "data" / data)
-    )
-    most = attacks.floor_of(task, asked) + 1e-9
-    earned = attacks.earned(task, asked)
-    assert len(earned) > 50
-    assert {name: value for name, value in earned.items() if value > most} == {}
-    assert earned["empty"] == earned["1 MB of one character"] == 0
-    assert not any(value for name, value in earned.items() if name.startswith("refusal"))
 
 
 @pytest.mark.slow
@@ -285,22 +219,6 @@ def test_a_batch_in_the_signature_of_trl():
     assert formed(
         ["?"], ["Final Answer: A"], **{name: [value] for name, value in CHORD.items()}
     ) == [1.0]
-
-
-def test_a_reply_that_was_cut_earns_only_by_a_label():
-    reply = "A. Major, as the third lies"
-    row = {"options": ["Major", "Minor"], "target": "A"}
-    assert score("muse_chord_quality", row, reply).value == 1
-    assert score("muse_chord_quality", row, reply, is_cut=True).value == 0
-    typed = {"options": [], "answer": "C minor", "answer_kind": "key"}
-    for is_cut, value in ((False, 1), (True, 0)):
-        assert score("mir_listening", typed, "It is in C minor", is_cut=is_cut).value == value
-    reward = reward_function("muse_chord_quality", end_tokens=[2, 0])
-    found = reward(
-        ["?"] * 3, [reply] * 3, [[5, 6], [5, 2], [5, 0]],
-        options=[row["options"]] * 3, target=["A"] * 3,
-    )  # fmt: skip
-    assert found == [0.0, 1.0, 1.0]
 
 
 def test_a_slow_piece_does_not_block_the_trainer_and_a_missing_lilypond_stops_it():

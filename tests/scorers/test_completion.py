@@ -5,9 +5,7 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import ChatMessageUser
 
 from music_evals.evals.shared.declared_tasks import question_metadata
-from music_evals.scorers.completion import completed
 from music_evals.solvers.completion import to_complete
-from tests.scorers.every_scorer import Case
 
 OPTIONS = ["Handel", "J. S. Bach", "Rameau, the elder", "Vivaldi"]
 
@@ -53,20 +51,3 @@ def test_options_that_other_questions_have_are_not_asked_for():
         to_complete(repeated)
     (sample,) = to_complete([*repeated, question(OPTIONS, 9)])
     assert sample.id == "q9"
-
-
-@pytest.mark.parametrize(
-    ("reply", "value", "answer"),
-    [
-        ("C. Rameau, the elder\nA. HANDEL", "C", "2 of 2"),
-        ("- handel.\n- “Rameau,  the elder”", "C", "2 of 2"),
-        ("Handel\nRameau", "I", "1 of 2"),
-        ("It is Handel or Rameau, the elder", "I", "0 of 2"),
-        ("", "I", "0 of 2"),
-        ("x" * 30_000 + "\nHandel\nRameau, the elder", "I", "0 of 2"),
-    ],
-)
-def test_options_count_word_for_word(reply, value, answer):
-    case = Case(completed, "Handel\nRameau, the elder", {"hidden": ["Handel", "Rameau, the elder"]})
-    (score,) = case.score(reply)
-    assert (score.value, score.answer) == (value, answer)

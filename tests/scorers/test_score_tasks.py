@@ -5,7 +5,6 @@ import pytest
 from inspect_ai.scorer import SampleScore, Target
 
 from music_evals.scorers.score_tasks import (
-    count_errors,
     count_estimates,
     exact_and_false_alarms,
     in_form,
@@ -14,7 +13,7 @@ from music_evals.scorers.score_tasks import (
     option_index,
     wrong_measures,
 )
-from music_evals.scorers.scores import main_metric, readings
+from music_evals.scorers.scores import main_metric
 from tests.scorers.every_scorer import Case
 
 MAKE = {
@@ -67,30 +66,6 @@ def test_a_reply_that_was_cut_answers_by_a_label_with_all_of_its_value(form, rep
     assert "limit of tokens" in score.explanation
 
 
-def test_an_index_is_right_wrong_or_no_answer():
-    replies = {"a": "2", "b": "1", "c": "I say 2", "d": ""}
-    scores = [scored("index", reply, "2", question) for question, reply in replies.items()]
-    assert [score.score.value for score in scores] == ["C", "I", "N", "N"]
-    assert [score.score.reason for score in scores] == [
-        None,
-        None,
-        "invalid_response_format",
-        "no_response",
-    ]
-    assert (main_metric()(scores)["accuracy"], in_form()(scores)) == (0.25, 0.5)
-    assert readings()(scores) == {"answered": 0.5, "refused": 0, "cut": 0}
-    lenient = scored("index", "I say 2", "2", protocol="paper")
-    assert (lenient.score.value, in_form()([lenient])) == ("C", 0)
-
-
-def test_numbers_are_near_or_far():
-    replies = {"a": ("16", "16"), "b": ("33", "32"), "c": ("40", "32"), "d": ("many", "8")}
-    scores = [scored("number", reply, right, q) for q, (reply, right) in replies.items()]
-    assert main_metric("exact")(scores)["exact"] == 0.25
-    found = count_errors()(scores)
-    assert (found["within_1"], found["median_absolute_error"], in_form()(scores)) == (0.5, 1, 0.75)
-
-
 def test_published_numbers_are_near_among_those_that_can_be_read():
     answers, rights = ["16", "033", "40", None, "4"], ["16", "33", "32", "8", "8"]
     found = count_estimates(answers, rights, 5, is_paper=True)
@@ -125,39 +100,6 @@ def test_published_errors_keep_one_number_and_record_all():
     assert [score.value for score in scores] == [0, 0, 0]
     assert [(score.metadata or {})["sound"] for score in scores] == pytest.approx([2 / 3, 2 / 3, 0])
     assert scored("measures", "I see nothing wrong", "none", protocol="paper").score.value == 1
-
-
-def test_errors_are_averaged_by_category_without_clean_scores():
-    cases = [
-        ("4", "4", "a", "melodic_leap"), ("4 9", "4", "b", "melodic_leap"), ("none", "4", "c",
-        "invalid_content"),
-        ("none", "none", "d", "clean"), ("2", "none", "e", "clean"), ("I think none", "none", "f",
-        "clean"),
-    ]  # fmt: skip
-    scores = [scored("measures", *case) for case in cases]
-    found = main_metric("macro_f1")(scores)
-    assert found == {
-        "macro_f1": pytest.approx(((1 + 2 / 3) / 2 + 0) / 2),
-        "questions": 3,
-    }  # one category is one piece
-    assert exact_and_false_alarms()(scores) == pytest.approx(
-        {"exact": 1 / 3, "false_alarms": 1 / 3}
-    )
-    assert "false_alarms" not in exact_and_false_alarms()(scores[:3])
-
-
-def test_errors_in_one_piece_and_repeated_runs_do_not_narrow_the_interval():
-    def width(kinds, epochs=1):
-        scores = [
-            scored("measures", reply, "4", f"{kind}{n}", kind, piece=f"piece {n}")
-            for kind in kinds
-            for n, reply in enumerate(["4", "none", "4 9", "4", "none", "4"])
-        ]
-        found = main_metric("macro_f1")(scores * epochs)
-        return found["macro_f1_high"] - found["macro_f1_low"]
-
-    assert width(["melodic_leap", "invalid_content"]) == pytest.approx(width(["melodic_leap"]))
-    assert width(["melodic_leap"], epochs=5) == pytest.approx(width(["melodic_leap"]))
 
 
 def test_there_are_two_protocols():

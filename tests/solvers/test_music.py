@@ -1,14 +1,11 @@
 """The deterministic solvers, against worked examples of the paper and against theory."""
 
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from music_evals.datasets_builders.muse_ten.stimuli import FORMS
 from music_evals.solvers.symbolic import muse_ten
 from music_evals.solvers.symbolic.music import (
-    DIFFERENT,
-    QUALITIES,
     SAME,
     classify_chord,
     compare_intervals,
@@ -37,31 +34,6 @@ def test_the_papers_examples_and_empty_lists():
     # G major.
     assert count_off_beats([list(range(1, 33, 2))]).answer == "A"
     assert compare_intervals([[67, 72, 67, 65, 67, 70], [71, 76, 71, 69, 71, 74]]).answer == SAME
-
-
-@settings(max_examples=40)
-@given(pitches, st.integers(-20, 20), st.data())
-def test_a_transposition_is_the_same_melody_and_one_changed_note_or_a_note_more_another(
-    melody: list[int], semitones: int, data: st.DataObject
-) -> None:
-    transposed = [pitch + semitones for pitch in melody]
-    assert compare_intervals([melody, transposed]).answer == SAME
-    assert compare_intervals([melody, [*transposed, transposed[-1]]]).answer == DIFFERENT
-    transposed[data.draw(st.integers(0, len(melody) - 1))] += data.draw(
-        st.sampled_from([-2, -1, 1, 2])
-    )
-    assert compare_intervals([melody, transposed]).answer == DIFFERENT
-
-
-@pytest.mark.parametrize("letter", QUALITIES)
-def test_every_quality_is_found_over_every_root_in_every_inversion(letter):
-    name, intervals = QUALITIES[letter]
-    for root in range(48, 60):
-        tones = sorted(root + interval for interval in intervals)
-        for inversion in range(len(tones)):
-            turned = [tone + 12 if index < inversion else tone for index, tone in enumerate(tones)]
-            decision = classify_chord([[*turned, tones[0] + 24]])
-            assert (decision.answer, name in decision.result) == (letter, True)
 
 
 def test_other_chords_are_undecided():

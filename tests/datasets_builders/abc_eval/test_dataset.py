@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from music_evals.baselines.lilybench import read_abc
 from music_evals.commands.main import app
 from music_evals.datasets_builders.abc_eval import dataset
-from music_evals.datasets_builders.abc_eval.dataset import to_abc, write_published
+from music_evals.datasets_builders.abc_eval.dataset import write_published
 from music_evals.datasets_builders.abc_eval.published import (
     options_of,
     paper_rows,
@@ -21,7 +21,7 @@ from music_evals.datasets_builders.abc_eval.published import (
 )
 from music_evals.datasets_builders.dataset_io import Conversion, DatasetError, read_provenance
 from music_evals.datasets_builders.dataset_io.licences import check_publishable
-from music_evals.datasets_builders.lilybench.rows import TASKS, task_row
+from music_evals.datasets_builders.lilybench.rows import TASKS
 from tests.abc_eval_dataset import TUNES, write_files
 
 
@@ -88,19 +88,3 @@ def test_the_command_builds_both_splits_and_licences_forbid_publishing(tmp_path,
     ):
         check_publishable(out, made)
     assert json.loads((out / "provenance.json").read_text())["source"] == "abc_eval"
-
-
-def test_strict_rows_of_lilybench_keep_everything_but_the_notation():
-    row = task_row(
-        "next_bar_prediction",
-        "strict",
-        "a",
-        "1",
-        score="fis'4 |\nf'4 |",
-        options=["g'4", "a'8", "b'2", "c''1"],
-    )
-    assert to_abc("next_bar_prediction", row) == {
-        **row,
-        "score": "L:1/8\nK:none\n^F2 |\nF2 |\n",
-        "options": ["G2", "A", "B4", "c8"],
-    }

@@ -28,12 +28,3 @@ def test_columns_that_unpack_to_more_are_refused(tmp_path, column):
     with pytest.raises(DatasetError, match=r"r\.parquet unpacks to more than 500,000,000 bytes"):
         for _ in parquet_batches(path, "r.parquet"):
             pass
-
-
-def test_rows_come_in_their_order(tmp_path):
-    table = pa.table(
-        {"id": range(5000), "sound": [bytes([number % 256]) * 50_000 for number in range(5000)]}
-    )
-    pq.write_table(table, tmp_path / "r.parquet", row_group_size=2000)
-    batches = [*parquet_batches(tmp_path / "r.parquet", "r", ["id"])]
-    assert [number for batch in batches for number in batch["id"].to_pylist()] == [*range(5000)]

@@ -2,35 +2,13 @@
 
 import hashlib
 import json
-import os
-import subprocess
-import sys
-import threading
 from base64 import b64decode
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, unquote, urlsplit
 
-import pytest
 from huggingface_hub.utils.sha import git_hash
 
 NAME = "ORG/musictheorybench"
-# In a process of its own, as the client reads HF_ENDPOINT when it is imported.
-SCRIPT = """
-import json, sys
-from datasets import load_dataset
-from music_evals.datasets_builders.dataset_io import describe_dataset, hub, load_split
-from music_evals.datasets_builders.musictheorybench import BENCHMARK
-
-folder, name = sys.argv[1], "ORG/musictheorybench"
-origin = describe_dataset(folder, benchmark=BENCHMARK)
-info = hub.commit(hub.plan_dataset(origin, {}, name), "first")
-commit = describe_dataset(f"hf://datasets/{name}", benchmark=BENCHMARK).revision
-ours = load_split(f"hf://datasets/{name}@{commit}", "reasoning", "test", benchmark=BENCHMARK).to_list()
-theirs = load_dataset(name, "reasoning", split="test", revision=commit).to_list()
-again = hub.plan_dataset(origin, {}, name)
-print(json.dumps({"commits": [info.oid, commit], "rows": [ours, theirs], "again": len(again.operations)}))
-"""
 
 
 class HubServer(BaseHTTPRequestHandler):
@@ -150,35 +128,3 @@ class HubServer(BaseHTTPRequestHandler):
         return None
 
     do_GET = do_HEAD = do_POST = handle_any  # noqa: N815
-
-
-@pytest.fixture
-def endpoint():
-    handler = type("Handler", (HubServer,), {"commits": {}})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(
-            target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
-        ).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-def test_from_a_folder_to_the_hub_and_back(endpoint, built_datasets, tmp_path):
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("HF_", "HUGGING"))
-    }
-    variables = {"HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path / "home"), "HF_TOKEN": "hf_test"}
-    variables |= {
-        "PYTHONPATH": str(Path(__file__).parents[3]),
-        "INSPECT_CACHE_DIR": str(tmp_path / "inspect"),
-    }
-    command = [sys.executable, "-c", SCRIPT, str(built_datasets("musictheorybench"))]
-    done = subprocess.run(
-        command, capture_output=True, text=True, env=kept | variables, cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    result = json.loads(done.stdout.splitlines()[-1])
-    assert len(result["rows"][0]) == 8
-    assert result["rows"][0] == result["rows"][1]
-    assert result["commits"][0] == result["commits"][1]
-    assert result["again"] == 0

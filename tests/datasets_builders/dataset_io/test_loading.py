@@ -2,26 +2,21 @@
 errors.
 """
 
-import io
 import json
 import multiprocessing
 import os
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, TypedDict
 
-import PIL.Image
 import pytest
-from datasets import Audio, Features, Image, List, Value, load_dataset
+from datasets import Audio, Features, List, Value
 from pydantic import Field
 
-from music_evals.benchmarks import dataset_facts, dataset_names
 from music_evals.datasets_builders.dataset_io import (
     DatasetError,
     DatasetSpec,
     Provenance,
     Text,
-    describe_dataset,
     features_of,
     load_split,
     write_dataset,
@@ -67,52 +62,6 @@ def cache(tmp_path_factory, monkeypatch):
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("MUSIC_EVALS_CACHE", str(folder))
     return folder
-
-
-def test_written_rows_are_loaded_back(tmp_path):
-    made = write(
-        tmp_path / "out", rows(70)
-    )  # more than one group of rows; the split without rows is left out
-    loaded = load_split(str(tmp_path / "out"), "abc", "test", benchmark=spec())
-    assert loaded.to_list() == rows(70)
-    assert loaded.features == FEATURES
-    assert made.counts == {"abc": {"test": 70}}
-    assert describe_dataset(str(tmp_path / "out"), benchmark=spec()).provenance == made
-    assert load_split(str(tmp_path / "out"), "abc", "test", benchmark=spec(), columns=["notes"])[
-        5
-    ] == {"notes": [5, 1]}
-    write(tmp_path / "out", overwrite=True, extra_files={"LICENCE.md": b"free"})
-    assert sorted(os.listdir(tmp_path / "out")) == [
-        "LICENCE.md",
-        "README.md",
-        "abc",
-        "provenance.json",
-    ]
-
-
-def test_audio_and_pages_are_decoded_by_datasets_and_files_for_tasks(tmp_path):
-    PIL.Image.new("RGB", (3, 2)).save(page := io.BytesIO(), "PNG")
-    features = Features({"id": Value("string"), "audio": Audio(), "pages": List(Image())})
-    row = {
-        "id": "row",
-        "audio": {"bytes": b"RIFF", "path": None},
-        "pages": [{"bytes": page.getvalue(), "path": None}],
-    }
-    write(tmp_path / "out", [row], features={"abc": features})
-    decoded = load_dataset(
-        "parquet",
-        data_files=str(tmp_path / "out" / DATA),
-        split="train",
-        cache_dir=str(tmp_path / "hf"),
-    )
-    assert decoded.features == features
-    assert [image.size for image in decoded.remove_columns("audio")[0]["pages"]] == [(3, 2)]
-    assert (
-        load_split(
-            str(tmp_path / "out"), "abc", "test", benchmark=spec(features={"abc": features})
-        )[0]
-        == row
-    )
 
 
 @pytest.mark.parametrize(
@@ -195,17 +144,6 @@ def test_errors_name_what_is_wrong_and_what_is_accepted(tmp_path):
         )
 
 
-def test_what_a_partial_copy_lacks_is_named_where_a_split_is_missing(tmp_path):
-    partial_copy = Provenance(
-        "letters", "1.0", source="alphabet", licence="mit", missing={"": ("x.wav", "y.wav")}
-    )
-    write(tmp_path / "out", provenance=partial_copy)
-    assert error(tmp_path / "out", split="fewshot").endswith(
-        "(built from a copy that lacks x.wav, y.wav)"
-    )
-    assert describe_dataset(str(tmp_path / "out"), benchmark=spec()).label == "alphabet-partial"
-
-
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -245,46 +183,7 @@ def test_an_unreachable_hub_is_one_clear_error(uri, monkeypatch):
     assert error(uri).startswith(f"{uri}: ")
 
 
-def test_titles_of_data_that_is_not_the_benchmarks_own_say_so():
-    for name in dataset_names():
-        sources = dataset_facts(name).sources.values()
-        assert len({source.title for source in sources}) == len(sources)
-        assert [source.is_benchmark for source in sources] == [
-            "in the form of" not in source.title for source in sources
-        ]
-
-
 # --- the generated dataset ---
-
-
-def test_the_generated_dataset_is_built_once_and_again_when_it_is_no_longer_right(
-    tmp_path, monkeypatch, capsys
-):
-    builds = []
-
-    def build(version, out, _):
-        builds.append(out)
-        write(out, provenance=replace(LETTERS, builder_version=version), overwrite=True)
-
-    def load(version="1.0"):
-        generated = spec(version=version, generate=partial(build, version))
-        return len(load_split("generated", "abc", "test", benchmark=generated))
-
-    assert (load(), load(), len(builds)) == (3, 3, 1)
-    message = "making the default dataset of letters, once\nmade the default dataset of letters in "
-    assert capsys.readouterr().err.strip().startswith(message)
-    assert (load("1.1"), len(builds)) == (3, 2)
-    (builds[0] / DATA).write_bytes(b"PAR1")
-    assert (load(), len(builds)) == (3, 3)
-    # A folder that records another version than its name says is built again.
-    text = (builds[0] / "provenance.json").read_text()
-    (builds[0] / "provenance.json").write_text(
-        text.replace('"builder_version": "1.0"', '"builder_version": "0.9"')
-    )
-    assert (load(), len(builds)) == (3, 4)
-    (tmp_path / "file").write_text("x")
-    monkeypatch.setenv("MUSIC_EVALS_CACHE", str(tmp_path / "file" / "cache"))
-    assert "name another folder in MUSIC_EVALS_CACHE" in error("generated")
 
 
 def _generate_and_note(out, _):

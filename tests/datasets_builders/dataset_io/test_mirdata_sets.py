@@ -9,10 +9,8 @@ from hashlib import md5
 
 import pytest
 
-from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import DatasetError, FetchError, describe_dataset
 from music_evals.evals.registry import dataset_module
-from music_evals.notation.extras import MissingLibraryError
 from tests import mirdata_sets
 
 mirdata = pytest.importorskip("mirdata", reason="needs the extra 'mir'")
@@ -48,21 +46,6 @@ def published():
     return describe_dataset("published", benchmark=dataset_module("vocadito").BENCHMARK)
 
 
-def test_a_dataset_is_fetched_once(tmp_path, monkeypatch, capsys, cache):
-    source = mirdata_sets.vocadito(tmp_path / "source")
-    serve(source, tmp_path / "vocadito.zip", monkeypatch)
-    first = published()
-    shown = capsys.readouterr().err
-    assert "mirdata's vocadito at 1.0: size not known; licence: CC BY 4.0" in shown
-    assert "are not as its index says" not in shown
-    assert first.provenance.counts == {"notes": {"test": 1}, "melody": {"test": 1}}
-    assert (first.revision, first.provenance.source_revision) == ("1.0", "mirdata's vocadito@1.0")
-    (tmp_path / "vocadito.zip").unlink()
-    assert published() == first
-    # The index is in the cache, not among the modules of mirdata.
-    assert [*cache.rglob("vocadito_index_1.0.json")]
-
-
 def test_files_that_differ_from_the_index_are_named(tmp_path, monkeypatch, capsys):
     source = mirdata_sets.vocadito(tmp_path / "source")
     (source / "lyrics.txt").write_text("other words")
@@ -93,12 +76,6 @@ def test_an_index_without_an_address_has_to_be_in_the_folder(tmp_path):
         describe_dataset(str(tmp_path), benchmark=dataset_module("hainsworth").BENCHMARK)
 
 
-def test_without_mirdata_the_extra_is_named(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "mirdata", None)
-    with pytest.raises(MissingLibraryError, match=r"pip install -e '.\[mir\]' in the clone"):
-        describe_dataset(str(tmp_path), benchmark=dataset_module("gtzan_genre").BENCHMARK)
-
-
 def test_mirdata_is_not_loaded_with_the_tasks_and_sets_up_no_logging():
     script = (
         "import logging, sys, music_evals.evals.registry\n"
@@ -109,11 +86,3 @@ def test_mirdata_is_not_loaded_with_the_tasks_and_sets_up_no_logging():
         "assert before == (logging.getLogger().handlers, logging.getLogger().level)\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
-
-
-def test_each_dataset_is_one_of_mirdata_with_its_version_and_remotes():
-    for name in benchmarks.dataset_names():
-        for remote in benchmarks.dataset_facts(name).published[1].remotes:
-            if remote.mirdata:
-                dataset = mirdata.initialize(remote.mirdata, version=remote.commit)
-                assert remote.files == ("*",) or {*remote.files} <= {*dataset.remotes}, name

@@ -17,7 +17,6 @@ from tests.datasets_builders.test_published_sources import (
     put_msu,
     put_rul_muchomusic,
     put_ziqi,
-    remotes,
 )
 from tests.published_servers import rerouted, serve
 
@@ -48,20 +47,6 @@ def leftovers(tmp_path):
     return sorted(
         path.name for path in paths if path.name.startswith(".") or path.suffix == ".part"
     )
-
-
-def test_no_network(tmp_path):
-    with serve() as stopped:
-        pass
-    with rerouted(stopped, tmp_path):
-        for name, place in (
-            ("ziqi", "https://github.com/zcli-charlie/"),
-            ("mmau", "hf.co/datasets/gamma-lab-umd/"),
-        ):
-            text = refused(name)
-            assert text.startswith(place)
-            assert "the connection failed" in text or "the Hub cannot be reached" in text
-        assert leftovers(tmp_path) == []
 
 
 def test_a_gated_repository(servers, tmp_path):
@@ -129,36 +114,6 @@ def test_a_damaged_cache_of_the_hub_is_named_and_a_repeat_heals(servers, tmp_pat
         "removed" in refused("mmau")
     )
     assert rows("mmau") == {"music": {"test": 3}}
-
-
-@pytest.mark.parametrize("at", ["archive", "file", "hub"])
-def test_an_interrupted_download_goes_on(servers, tmp_path, monkeypatch, at):
-    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
-    name, put = {
-        "archive": ("ziqi", put_ziqi),
-        "file": ("mmar", put_mmar),
-        "hub": ("mmau", put_mmau),
-    }[at]
-    put(servers, tmp_path / "source")
-    remote = next(remote for remote in remotes(name).values() if getattr(remote, at))
-    if at == "hub":
-        files = servers.repositories[remote.hub][remote.commit]
-        path, size = max(
-            ((f"{remote.hub}/{path}", len(data)) for path, data in files.items()),
-            key=lambda one: one[1],
-        )
-    else:
-        path = remote.address.removeprefix("https://")
-        size = len(servers.files[path])
-    servers.cut[path] = size // 2
-    if at != "hub":  # the Hub's client goes on by itself
-        assert "run the command again, it goes on where it stopped" in refused(name)
-    assert rows(name)
-    sent = [
-        count for asked, count in servers.asked if asked.endswith(path.rpartition("/")[2]) and count
-    ]
-    assert size <= sum(sent) < size + 1000, servers.asked
-    assert leftovers(tmp_path) == []
 
 
 def test_a_server_that_cannot_go_on_sends_all_again(servers, tmp_path):

@@ -5,18 +5,14 @@ stand-in.
 import io
 import re
 from collections import Counter
-from functools import partial
-from statistics import mean
 
 import mido
-import music21
 import pytest
 
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench.composed_clips import compose_clips
 from music_evals.datasets_builders.lilybench.emopia import Clip, make_rows, read_clips, without_text
-from music_evals.datasets_builders.lilybench.rows import QUADRANT_LABELS, QUADRANTS
-from music_evals.notation.lilypond.compiler import compile_text
+from music_evals.datasets_builders.lilybench.rows import QUADRANT_LABELS
 from music_evals.notation.lilypond.converters import ConversionError
 from tests.notation.midi.midi_files import read_notes
 
@@ -88,29 +84,6 @@ def test_a_folder_is_read_with_its_damaged_files_named(tmp_path):
         read_clips(tmp_path / "EMOPIA")
 
 
-def test_every_damage_is_named_or_harmless(tmp_path):
-    midi = CLIPS[0].midi
-    for place in range(0, len(midi), 37):
-        (tmp_path / f"Q1_at{place}_0.mid").write_bytes(midi[:place] + b"\xff" + midi[place + 1 :])
-    clips, left_out = read_clips(tmp_path)
-    assert len(clips) + len(left_out) == len(range(0, len(midi), 37))
-    assert left_out
-    for clip in clips:
-        without_text(clip.midi)
-
-
-def test_quadrants_take_turns():
-    make = partial(make_rows, "strict", per_quadrant=EACH, convert=converted)
-    rows, left_out = make(CLIPS, seed=1)
-    assert left_out == {}
-    assert [row["answer"] for row in rows] == list("0123") * EACH
-    for row in rows:
-        assert row["options"] == list(QUADRANTS)
-        assert row["options"][int(row["answer"])][:2] == row["piece"][:2]
-        assert row["id"] == f"emotion_recognition.strict.{row['piece']}"
-    assert make(CLIPS[::-1], seed=1)[0] == rows != make(CLIPS, seed=2)[0]
-
-
 def test_text_is_taken_out_and_time_is_kept():
     told = with_text(CLIPS[0].midi)
     bare = without_text(told)
@@ -176,54 +149,6 @@ def test_clips_that_cannot_be_converted_are_replaced_and_named():
 
     with pytest.raises(DatasetError, match=r"not measured: Q1_"):
         make_rows("paper", CLIPS, seed=1, convert=busy)
-
-
-def test_texts_by_midi2ly_itself_hold_the_music_and_nothing_else():
-    clip = CLIPS[0]._replace(midi=with_text(CLIPS[0].midi))
-    clips = [clip, *CLIPS[EACH::EACH]]
-    (paper, _), (strict, _) = (
-        make_rows(name, clips, seed=1, per_quadrant=1) for name in ("paper", "strict")
-    )
-    assert paper[0]["score"].splitlines()[0].endswith(f" {clip.id}.mid")
-    assert "happy" in paper[0]["score"]
-    assert not re.search(r"%|happy|joy|midi2ly|Q\d", strict[0]["score"])
-    compiled = compile_text(strict[0]["score"])
-    assert compiled.status == 0, compiled.messages
-    before, after = (
-        Counter(note.pitch for note in read_notes(midi).notes)
-        for midi in (clip.midi, *compiled.midi)
-    )
-    assert before == after
-
-
-def test_arousal_is_heard_in_speed_density_and_register_and_valence_in_the_mode():
-    """Each differs between the halves on average, and overlaps, so that none of them decides
-    alone.
-    """
-    read = {clip.id: read_notes(clip.midi) for clip in compose_clips(seed=1, per_quadrant=30)}
-    for high, low in ((1, 4), (2, 3)):
-        for measured in (
-            lambda clip: clip.tempo,
-            lambda clip: len(clip.notes) / max(note.onset + note.duration for note in clip.notes),
-            lambda clip: mean(note.velocity for note in clip.notes),
-            lambda clip: mean(note.pitch for note in clip.notes),
-        ):
-            above, below = (
-                sorted(measured(read[name]) for name in read if name[1] == str(q))
-                for q in (high, low)
-            )
-            assert mean(above) > mean(below)
-            assert above[0] < below[-1]
-    # music21's key finding, on the pitches alone, tells major from minor.
-    modes = Counter(
-        (
-            clip.quadrant in (1, 4),
-            music21.converter.parseData(clip.midi, format="midi").analyze("key").mode,
-        )
-        for clip in CLIPS[::4]
-    )
-    assert modes[True, "major"] >= 5
-    assert modes[False, "minor"] >= 4
 
 
 def test_composed_clips_are_one_of_a_kind():

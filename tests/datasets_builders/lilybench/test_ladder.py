@@ -4,8 +4,6 @@ answers.
 
 import random
 import re
-from fractions import Fraction
-from itertools import pairwise
 
 import pytest
 
@@ -122,31 +120,6 @@ def test_lilypond_has_key_and_metre(rows, level):
         number = int(row["id"].rpartition(".m")[2])
         option = row["options"][int(row["answer"])]
         assert _signs_at(row["score"], number)[row["kind"]] == option
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_music21_finds_measures_of_wrong_length_and_leaps(rows, level):
-    by_kind = {row["kind"]: row for row in rows[level]["error_detection"]}
-    too_long, leaps = by_kind["invalid_bar_duration"], by_kind["melodic_leap"]
-    metres = []
-    first = too_long["score"].split("\\new Staff")[1]
-    for line in filter(re.compile(r"\|$").search, first.splitlines()):
-        metres += re.findall(r"\\time (\S+)", line) or metres[-1:]
-    wrong = set()
-    for bars in music21_of("error_detection", too_long, has_metre=False):
-        for n, (bar, metre) in enumerate(zip(bars, metres, strict=True), 1):
-            if bar.duration.quarterLength != 4 * Fraction(metre):
-                wrong.add(n)
-    assert " ".join(map(str, sorted(wrong))) == too_long["answer"]
-    wrong = set()
-    for bars in music21_of("error_detection", leaps):
-        notes = [(n, note) for n, bar in enumerate(bars, 1) for note in bar.notesAndRests]
-        for (_, first), (number, second) in pairwise(notes):
-            if first.isRest or second.isRest:
-                continue
-            if abs(first.pitch.diatonicNoteNum - second.pitch.diatonicNoteNum) > 10:
-                wrong.add(number)
-    assert " ".join(map(str, sorted(wrong))) == leaps["answer"]
 
 
 def test_errors_are_not_found_by_comparing_measures(rows):

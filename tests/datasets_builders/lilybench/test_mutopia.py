@@ -2,7 +2,6 @@
 left out.
 """
 
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ MUTOPIA = Path(__file__).parents[4] / "shared" / "data" / "mutopia"
 needs_mutopia = pytest.mark.skipif(
     not MUTOPIA.is_dir(), reason="the Mutopia Project's pieces are not at ../shared/data/mutopia"
 )
-CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 SCORE = '\\version "2.24.0"\n\\header { title = "Air" }\n\\score { { c4 } }\n'
 
 
@@ -30,37 +28,6 @@ def refuse_old(text):
 
 def busy(text):
     raise ConversionError("the clock ran out", is_measured=False)
-
-
-def test_folders_of_pieces(tmp_path):
-    write_files(
-        tmp_path,
-        {
-            "BachJS/BWV1/air/air.ly": SCORE,
-            "BachJS/BWV1/air/Makefile": "",
-            "BachJS/BWV2/suite/suite-lys/score.ly": SCORE,
-            "BachJS/BWV2/suite/suite-lys/parts/viola.ly": "",
-            "Anonymous/song/song.ly": SCORE,
-            "README": "",
-        },
-    )
-    assert {
-        name: [path.name for path in files] for name, files in find_pieces(tmp_path).items()
-    } == {
-        "Anonymous/song": ["song.ly"],
-        "BachJS/BWV1/air": ["air.ly"],
-        "BachJS/BWV2/suite": ["viola.ly", "score.ly"],
-    }
-
-
-@pytest.mark.parametrize("case", CASES["main_files"], ids=lambda case: case["why"])
-def test_the_main_file_of_a_piece(tmp_path, case):
-    folder = tmp_path / "the-piece" / "the-piece-lys"
-    write_files(
-        folder, {name: text.replace("SCORE", SCORE) for name, text in case["files"].items()}
-    )
-    main = main_file("C/O1/the-piece", sorted(path for path in folder.rglob("*") if path.is_file()))
-    assert (main.name if main else "") == case["main"]
 
 
 def test_reading(tmp_path):
@@ -144,16 +111,3 @@ def test_every_folder_of_the_real_project_is_accounted_for() -> None:
     chosen = {name: main_file(name, pieces[name]) for name in (*several[::12], *examples)}
     assert None not in chosen.values()
     assert {name: chosen[name].name for name in examples} == examples
-
-
-def test_the_main_file_alone_is_brought_to_the_current_syntax(tmp_path):
-    pytest.importorskip(
-        "lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'"
-    )
-    # convert-ly refuses a version of four numbers.
-    odd = '\\version "2.10.0.1"\n\\score { \\times 2/3 { c8 d e } }\n'
-    old = '\\version "2.10.0"\n\\include "notes.ily"\n\\score { \\times 2/3 { c8 d e } }\n'
-    write_files(tmp_path, {"A/b/b.ly": old, "A/b/notes.ily": "n = { c4 }\n", "A/c/c.ly": odd})
-    (changed, kept), left_out = read_pieces(tmp_path)
-    assert changed.text == old.replace("2.10.0", "2.24.0").replace("\\times 2/3", "\\tuplet 3/2")
-    assert (kept.text, left_out) == (odd, {})

@@ -12,7 +12,6 @@ from music_evals.notation.scores.renderings import Rendered
 
 CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["cases"]
 REGULAR = Rendered(text="", files=[], words="Title: Ode. Flute, Oboe", is_regular=True, problem="")
-PICKUP = Rendered({**REGULAR, "is_regular": False})
 
 
 def test_every_kind_rests_on_something_and_no_other_is_named():
@@ -24,9 +23,3 @@ def test_every_kind_rests_on_something_and_no_other_is_named():
 @pytest.mark.parametrize(("rendering", "kind", "question", "answer", "expected"), CASES)
 def test_what_is_held(rendering, kind, question, answer, expected):
     assert is_answerable(rendering, REGULAR, kind or None, question, answer) is expected
-
-
-def test_measures_cannot_be_counted_after_a_pickup_that_is_not_seen():
-    question = ("chord quality", "What is the quality of the chord in measure 2?", "Major triad")
-    assert not is_answerable("midi", PICKUP, *question)
-    assert is_answerable("lilypond", PICKUP, *question)

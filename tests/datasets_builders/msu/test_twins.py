@@ -1,7 +1,7 @@
 """Twins of MSU's questions: answers that move along, and names of another piece."""
 
-from music_evals.datasets_builders.msu.twins import renamed, transposed
-from tests.msu_dataset import question, score
+from music_evals.datasets_builders.msu.twins import transposed
+from tests.msu_dataset import question
 
 ABC = "X:1\nT:Ode\nC:Somebody\nL:1/4\nM:2/4\nK:G\nV:1\nV:1\nG ^c | %1\n"
 
@@ -23,19 +23,4 @@ def test_answers_move_along_by_their_type():
         ("What is the highest pitch of the part “Horn in F”?", "D♯5"),
         ("Does it begin on the tonic of A major?", "Yes"),
         ("For which instruments is it written?", "Horn in F"),
-    ]
-
-
-def test_a_score_bears_the_name_of_another_everywhere():
-    questions = [row("Who composed “Ode”?", "Somebody"), row("What is the title?", "Ode")]
-    scores = [
-        score("s", title=title, composer=name)
-        for title, name in (("Ode", "Somebody"), ("March", "Nobody"))
-    ]
-    new, abc, rows = renamed(*scores, ABC, questions)
-    assert (new["title"], new["composer"]) == ("March", "Nobody")
-    assert abc.startswith("X:1\nT:March\nC:Nobody\nL:1/4")
-    assert [(twin["question"], twin["answer"]) for twin in rows] == [
-        ("Who composed “March”?", "Nobody"),
-        ("What is the title?", "March"),
     ]

@@ -6,14 +6,10 @@ from collections import Counter
 import numpy as np
 import pytest
 import soundfile
-from typer.testing import CliRunner
 
 from music_evals.benchmarks import load
-from music_evals.commands.main import app
 from music_evals.datasets_builders.dataset_io import (
-    DatasetError,
     build_dataset,
-    describe_dataset,
     load_split,
 )
 from music_evals.datasets_builders.muse_ten.dataset import BENCHMARK
@@ -73,52 +69,3 @@ def test_trials_answers_examples_and_floors(clone, tmp_path):
     assert len(muse_ten.oddball(dataset=dataset, modality="audio", shots="few").dataset) == 20
     with pytest.raises(ValueError, match=r"has no MIDI .*valid for it is modality=audio"):
         muse_ten.oddball(dataset=dataset)
-
-
-def test_a_partial_copy_is_built_on_demand_only(clone, tmp_path):
-    copy = tmp_path / "copy"
-    for path in clone.rglob("*.wav"):
-        if "Intermediate" not in path.parts:
-            target = copy / path.relative_to(clone)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(path.read_bytes())
-    with pytest.raises(
-        DatasetError, match=r"73 of 167 files are missing .*\(--allow-partial builds the rest\)"
-    ):
-        build_dataset(BENCHMARK, tmp_path / "d", str(copy))
-    shown = CliRunner().invoke(
-        app,
-        [
-            "build",
-            "muse_ten",
-            "--source",
-            str(copy),
-            "--out",
-            str(tmp_path / "d"),
-            "--allow-partial",
-        ],
-    )
-    assert "  meter: stimuli/Intermediate/Circles_3.wav" in shown.output
-    assert "major_or_minor: 20 rows in test" in shown.output
-    origin = describe_dataset(str(tmp_path / "d"), benchmark=BENCHMARK)
-    assert origin.label == "recordings-partial"
-    assert "meter" not in origin.provenance.counts
-
-
-@pytest.mark.parametrize("count", [1, 2, 6])
-def test_floors_of_very_few_trials(count, clone, tmp_path):
-    kept = [row for row in recorded_rows() if row.config == "oddball" and row.split == "test"][
-        :count
-    ]
-    for path in {path for row in kept for path in row.paths}:
-        target = tmp_path / "copy" / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes((clone / path).read_bytes())
-    (tmp_path / "copy" / "LICENSE_DATA.md").write_text("for research")
-    provenance = build_dataset(
-        BENCHMARK, tmp_path / "d", str(tmp_path / "copy"), allow_partial=True
-    )
-    assert provenance.counts["oddball"]["test"] >= count
-    assert ("bytes" in provenance.floors["oddball"]["test"]["all"]) == (
-        provenance.counts["oddball"]["test"] > 1
-    )

@@ -11,11 +11,9 @@ from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse_ten import dataset as muse_ten
 from music_evals.datasets_builders.questions import audit
 from music_evals.datasets_builders.questions.audit import (
-    chances,
     earnings,
     items_of,
     refuse_guessable,
-    refuse_leaks,
     shares,
 )
 from music_evals.datasets_builders.questions.items import Item
@@ -45,33 +43,6 @@ def longest(items):
     return [replace(item, answer=max(item.options, key=len)) for item in items]
 
 
-def changed_ones(count, seed):
-    """Questions whose wrong options have one word of the right option changed."""
-    rng = Random(seed)
-    items = []
-    for number in range(count):
-        right = rng.choices(WORDS, k=5)
-        wrong = {
-            " ".join([*right[:at], rng.choice("xyz"), *right[at + 1 :]])
-            for at in rng.sample(range(5), 3)
-        }
-        options = tuple(rng.sample([" ".join(right), *sorted(wrong)], 4))
-        items.append(Item("changed", "", options, " ".join(right), str(number), str(number)))
-    return items
-
-
-def by_guesser(items, learned=None):
-    tried = shares(items, earnings(items, learned or ()))
-    return {share.guesser: share.value for share in tried}
-
-
-def test_planted_leaks_are_found():
-    # Less than 1, because two options may be equally long.
-    assert by_guesser(longest(exchangeable(300, 1)))["longest"] > 0.85
-    assert by_guesser(exchangeable(900, 2))["longest"] < 0.3
-    assert by_guesser(changed_ones(300, 3))["most like the others"] == 1
-
-
 def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not():
     learned, fresh = exchangeable(600, 4), exchangeable(2000, 5)
     refuse_guessable("syllables", learned, fresh)
@@ -87,45 +58,6 @@ def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not():
     refuse_guessable("syllables", forms[:600], forms[600:])
     with pytest.raises(DatasetError, match="form '7'"):
         refuse_guessable("syllables", bad[:600], bad[600:])
-
-
-def test_answers_of_one_kind_are_learned_from_other_questions():
-    known = [
-        Item("yes or no", "", (), answer, "1", str(n))
-        for n, answer in enumerate(["no", "no", "no", "yes"])
-    ]
-    tried = [
-        Item("yes or no", "", (), answer, "2", str(n))
-        for n, answer in enumerate(["no", "yes", "no", "no"])
-    ]
-    assert by_guesser(tried, known)["commonest answer"] == 0.75
-    assert chances(tried).tolist() == [0.5] * 4
-    # Two kinds of questions with one form have different wordings.
-    known += [Item("yes or no", "Is it a waltz?", (), "yes", "1", f"w{n}") for n in range(2)]
-    waltz = Item("yes or no", "Is this a waltz?", (), "yes", "2", "w")
-    assert by_guesser([waltz], known) == {"commonest answer": 0, "question's words": 1}
-
-
-def test_letters_of_the_opening_are_seen_by_a_reader():
-    options = ("c d e f", "z z z z", "x x x x", "g g g g")
-    item = Item("tune", "", options, "c d e f", "1", "1", "c d e f c d e f ")
-    assert by_guesser([item])["letters"] == 1
-    assert "letters" not in earnings([item], sees=["options", "question"])
-
-
-def test_a_question_in_two_languages_counts_once():
-    rows = [
-        {"id": f"{n}-{language}", "options": [*"wxyz"], "answer": "A", "language": language}
-        for n in range(50)
-        for language in ("zh", "en")
-    ]
-    items = items_of("ziqi", "comprehension", rows)
-    tried = {share.guesser: share for share in shares(items, earnings(items))}
-    share = tried["commonest place"]
-    assert (share.value, share.n) == (1, 50)
-    # Wilson's bound if all are right.
-    assert share.interval()[0] == pytest.approx(50 / (50 + 1.959964**2))
-    assert (share.is_above(0.8), share.is_above(0.85)) == (True, False)
 
 
 def scale(velocity, length=8, program=0):
@@ -151,24 +83,6 @@ def rows_of(targets, stimulus):
 def views(rows):
     items = items_of("muse_ten", "contour", rows)
     return {share.guesser: share.value for share in shares(items, earnings(items, sees=["view"]))}
-
-
-def test_what_notes_give_away_is_found_by_its_view():
-    found = views(rows_of("AB" * 50, lambda target: scale(60 if target == "A" else 61)))
-    assert found["velocities"] == 1
-    assert found["program"] <= 0.5
-    assert views(rows_of("AB" * 50, lambda target: scale(60, 8 + (target == "A"))))["sizes"] == 1
-    by_program = rows_of("AB" * 50, lambda target: scale(60, program=24 * (target == "A")))
-    assert views(by_program)["program"] == 1
-    with pytest.raises(DatasetError, match=r"contour, midi, .* 'program' gets 100.0% of 100"):
-        refuse_leaks("muse_ten", "contour", "midi", by_program)
-    refuse_leaks("muse_ten", "instrument", "midi", by_program)  # a look-up
-    rng = Random(1)
-    noise = rows_of(
-        "".join(rng.choices("ABCD", k=600)),
-        lambda _: scale(rng.randint(40, 100), rng.randint(4, 12)),
-    )
-    assert all(0.18 < share < 0.32 for share in views(noise).values())  # four standard errors
 
 
 def test_views_with_what_is_asked_are_not_seen():

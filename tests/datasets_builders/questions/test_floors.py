@@ -1,14 +1,12 @@
 """Floors: the score without the music, stored with a dataset when it is built."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from music_evals.datasets_builders.dataset_io import Origin, read_provenance
+from music_evals.datasets_builders.dataset_io import read_provenance
 from music_evals.datasets_builders.questions.audit import earnings, items_of
 from music_evals.datasets_builders.questions.question_rows import QuestionRow, write_question_rows
-from music_evals.evals.shared.floors import floors_of
 from tests.datasets_builders.questions.test_audit import exchangeable, longest
 
 
@@ -43,19 +41,6 @@ def made(tmp_path_factory):
         seed=1,
     )
     return read_provenance(out)
-
-
-def test_the_provenance_has_the_floors_of_each_form(made):
-    assert set(made.floors["knowledge"]) == {"test"}  # dev has worked examples
-    forms = made.floors["knowledge"]["test"]
-    assert {form: floors["questions"] for form, floors in forms.items()} == {
-        "long": 200,
-        "plain": 200,
-    }
-    assert all(floors["chance"] == 0.25 for floors in forms.values())
-    assert forms["long"]["blind"] > 0.85
-    # The best guesser of one form is no good for the other.
-    assert 0.15 < forms["plain"]["blind"] < 0.35
 
 
 def test_a_blind_guesser_that_finds_nothing_has_chance(tmp_path):
@@ -99,20 +84,6 @@ def test_counting_bar_lines_is_a_floor_of_open_questions_on_scores():
     row = {"id": "a", "options": [], "answer": "2", "score": "c4 d | e f |", "question": ""}
     items = items_of("lilybench", "bar_count", [row, {**row, "id": "b", "answer": "3"}])
     assert earnings(items)["bar lines"].tolist() == [1, 0]
-
-
-def test_a_log_has_the_floors_of_the_questions_that_are_asked(made):
-    origin = Origin("bank", Path(), None, made)
-    long, plain = (made.floors["knowledge"]["test"][form]["blind"] for form in ("long", "plain"))
-    mixed = floors_of(origin, "knowledge", {"test": [{"kind": "long"}, *[{"kind": "plain"}] * 3]})
-    assert mixed["blind"]["value"] == pytest.approx((long + 3 * plain) / 4)
-    assert mixed["chance"] == {"value": 0.25}  # known exactly
-    # (1/4)² / 200 + (3/4)² / 200 is the variance of 320 questions.
-    alone = floors_of(origin, "knowledge", {"test": [{"kind": "plain"}]})
-    widths = [floors["blind"]["high"] - floors["blind"]["low"] for floors in (mixed, alone)]
-    assert widths[0] < widths[1]
-    assert floors_of(origin, "knowledge", {"test": [{"kind": "other"}]}) == {}
-    assert floors_of(origin, "reasoning", {"test": [{"kind": "long"}]}) == {}
 
 
 def test_what_a_guesser_can_answer_is_taken_from_rows_of_any_benchmark():

@@ -76,15 +76,6 @@ def test_an_annotation_becomes_the_answer_of_its_kind(name, task, make, expected
     assert {row["id"]: row["answer"] for row in rows} == expected
 
 
-def test_a_question_per_label_names_it(tmp_path):
-    source = mirdata_sets.openmic(tmp_path / "source")
-    rows = rows_of(dataset_module("openmic2018").BENCHMARK, source, "instrument", tmp_path / "out")
-    last = rows[-1]
-    assert "mallet percussion?" in last["question"]
-    assert (last["theme"], last["piece"]) == ("mallet_percussion", "000046_3840")
-    assert last["options"] == ["yes", "no"]
-
-
 FACTS = {
     "loader": "vocadito",
     "version": "1.0",
@@ -96,23 +87,6 @@ def test_text_is_all_words_of_all_lines(tmp_path):
     source = mirdata_sets.vocadito(tmp_path / "source")
     rows = rows_of(mirdata_set("vocadito", read_facts(FACTS)), source, "words", tmp_path / "out")
     assert [row["answer"] for row in rows] == ["la la lu"]
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        ({}, r"\[mirdata\]: 'tasks'"),
-        ({**FACTS, "colour": 1}, r"\[mirdata\]: .*unexpected keyword argument 'colour'"),
-        ({"tasks": FACTS["tasks"], "version": "1"}, r"\[mirdata\]: .*missing .*'loader'"),
-        (
-            {**FACTS, "tasks": {"words": {"kind": "text"}}},
-            r"\[mirdata\]: .*missing .*'annotation'",
-        ),
-    ],
-)
-def test_facts_that_are_wrong_are_named(table, message):
-    with pytest.raises(ValueError, match=message):
-        read_facts(table)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """ZIQI-Eval's rows: the published ones, whole and unchanged, and the composed bank."""
 
-from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -8,11 +7,8 @@ import pytest
 from datasets import load_dataset
 
 from music_evals.datasets_builders.dataset_io import DatasetError, load_split
-from music_evals.datasets_builders.questions.theory import compose
-from music_evals.datasets_builders.ziqi import continuation
 from music_evals.datasets_builders.ziqi.dataset import (
     BENCHMARK,
-    build_generated,
     write,
 )
 from music_evals.datasets_builders.ziqi.published import build_published
@@ -104,37 +100,6 @@ def _frame(folder, trim=True):
     return whole.map(str.strip) if trim else whole
 
 
-def test_duplicates_are_marked_with_the_first_row(tmp_path):
-    def edit(split, theme, rows):
-        if theme == "popular_music" and split == "test":
-            rows[3][1:6] = rows[1][1:6]  # another answer
-            rows[4][1:6] = [f"{field} " for field in rows[1][1:6]]
-        if theme == "female_music" and split == "test":
-            rows[2][1:6] = [
-                "流行音乐的第1题（dev）____。",
-                *[f"流行音乐dev1{letter}" for letter in "ABCD"],
-            ]
-
-    plan = build_published(write_source(tmp_path, edit=edit))
-    marked = {
-        row["id"]: row["duplicate_of"]
-        for row in plan.rows["comprehension"]["test"]
-        if row["duplicate_of"]
-    }
-    assert marked == {
-        "popular_music-test-0002": "popular_music-test-0000",
-        "popular_music-test-0003": "popular_music-test-0000",
-        "female_music-test-0001": "popular_music-dev-0001",
-    }
-    assert plan.provenance.anomalies == {
-        "duplicates within popular music, to the character, marked": 1,
-        "duplicates within popular music, but for white space, marked": 1,
-        "duplicates of a row of another theme, marked": 1,
-        "duplicates whose answer differs from the first one's, kept": 2,
-        "fields with white space at an end, which was trimmed": 5,
-    }
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -195,28 +160,3 @@ def test_files_that_cannot_be_read(tmp_path):
             build_published(source)
     path.write_bytes(b"\xef\xbb\xbf" + sound)
     assert count(build_published(source)) == 11 * (4 + 5)
-
-
-def test_composed_questions(tmp_path, monkeypatch):
-    checked = []  # tests of the composers look at whether questions can be guessed
-    for module, name in (
-        (compose, "refuse_guessable_theory"),
-        (continuation, "refuse_guessable_continuations"),
-    ):
-        monkeypatch.setattr(module, name, lambda name=name: checked.append(name))
-    write(build_generated(3, theory=40, continuation=12), tmp_path / "out")
-    assert checked == ["refuse_guessable_theory", "refuse_guessable_continuations"]
-    for config, count in (("comprehension", 40), ("generation", 12)):
-        test, dev = (
-            load_split(str(tmp_path / "out"), config, split, benchmark=BENCHMARK).to_list()
-            for split in ("test", "dev")
-        )
-        languages = [Counter(row["language"] for row in rows) for rows in (test, dev)]
-        assert languages == [{"zh": count, "en": count}, {"zh": 5, "en": 5}]
-        assert len({(row["question"], *row["options"]) for row in test + dev}) == len(test + dev)
-        # Letters are balanced, and the same in both languages.
-        assert set(Counter(row["answer"] for row in test).values()) == {2 * count // 4}
-        assert [row["answer"] for row in test[:count]] == [row["answer"] for row in test[count:]]
-    assert "**This is not ZIQI-Eval.**" in (tmp_path / "out" / "README.md").read_text(
-        encoding="utf-8"
-    )

@@ -2,12 +2,9 @@
 it with.
 """
 
-from fractions import Fraction
-
 import pytest
 
 from music_evals.notation.abc.from_lilypond import lilypond_to_abc
-from music_evals.notation.abc.tunes import parse_key, read_measure, tokens, total_duration
 
 
 def staff(*lines):
@@ -60,28 +57,3 @@ def test_headers_voices_and_masks():
         lilypond_to_abc("dih'4 |")
     with pytest.raises(ValueError, match=r"'!!' cannot be written as ABC"):
         lilypond_to_abc("d'4 !! |")
-
-
-@pytest.mark.parametrize("mode", ["majeur", "mayor", "minur", "dorien", "nonsense", "tonic"])
-def test_what_is_wrong_in_lilypond_is_wrong_in_abc(mode):
-    key = (
-        lilypond_to_abc(staff(f"\\key g \\{mode} \\time 3/4 fis'2. |"))
-        .splitlines()[3]
-        .removeprefix("K:")
-    )
-    with pytest.raises(ValueError, match="not accepted"):
-        parse_key(key)
-    with pytest.raises(ValueError, match="cannot read"):
-        list(tokens(lilypond_to_abc("xj4 d'2 |").splitlines()[-1]))
-
-
-def test_a_second_reader_finds_the_notes():
-    line = (
-        lilypond_to_abc("fis'4 \\tuplet 3/2 { f'8 g'8 aes'8 } <c c''>2~ |")
-        .splitlines()[-1]
-        .removesuffix(" |")
-    )
-    events = read_measure(line, Fraction(1, 8), (4, 4))
-    assert [event.pitches for event in events] == [(66,), (65,), (67,), (68,), (48, 72)]
-    assert total_duration(events) == 1
-    assert events[-1].is_tied

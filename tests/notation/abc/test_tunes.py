@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from music_evals.notation.abc.tunes import (
-    Measure,
     parse_key,
     parse_meter,
     parse_unit,
@@ -43,35 +42,6 @@ def test_durations(text, eighths):
     assert [event.duration for event in read_measure(text, EIGHTH, COMMON)] == durations
     assert duration(text) == sum(durations)
     assert duration("(5ABcde", (6, 8)) == Fraction(3, 8)  # of three in compound metre
-
-
-def test_pitches_follow_signature_and_accidentals_of_the_measure():
-    def pitches(text, sharps):
-        return [event.pitches[0] for event in read_measure(text, EIGHTH, COMMON, sharps)]
-
-    assert pitches("C D E F G A B c c' C,", 0) == [60, 62, 64, 65, 67, 69, 71, 72, 84, 48]
-    assert pitches("F C G B", 2) == [66, 61, 67, 71]
-    assert pitches("B E A", -2) == [70, 63, 69]
-    assert pitches("=F F ^G G g", 1) == [65, 65, 68, 68, 80]  # in all octaves (11.3)
-    assert [event.pitches for event in read_measure("[CEG]", EIGHTH, COMMON)] == [(60, 64, 67)]
-
-
-@pytest.mark.parametrize(("body", "texts", "bars"), CASES["test_bar_lines"])
-def test_bar_lines(body, texts, bars):
-    measures = list(split_measures(body))
-    assert [measure.text for measure in measures] == texts
-    assert [measure.bar for measure in measures] == bars
-
-
-def test_endings_and_fields_stay_with_their_measure():
-    measures = list(split_measures("A |1 B :|2,3 c |\nK:D\nd | [M:3/4]e [L:1/4] f | g"))
-    assert [measure.ending for measure in measures] == ["", "1", "2,3", "", "", ""]
-    assert [measure.fields for measure in measures[3:]] == [
-        (("K", "D"),),
-        (("M", "3/4"), ("L", "1/4")),
-        (),
-    ]
-    assert measures[0] == Measure("A", "|")
 
 
 def test_tunes_of_a_file():

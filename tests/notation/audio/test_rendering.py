@@ -4,7 +4,6 @@ WAV files.
 
 import io
 import os
-import random
 import subprocess
 import sys
 
@@ -13,8 +12,6 @@ import pytest
 import soundfile
 
 from music_evals.datasets_builders.muse.chords import compose_chord
-from music_evals.datasets_builders.muse.drum_loops import compose_drum_loop
-from music_evals.datasets_builders.muse.melodies import INSTRUMENTS, compose_pair
 from music_evals.notation.audio.clips import check_clip
 from music_evals.notation.audio.rendering import render_wav
 from music_evals.notation.audio.soundfont import default_soundfont
@@ -32,59 +29,6 @@ def samples_of(wav):
 
 
 CHORD = write_midi(compose_chord("Eb", "dominant").performance)
-STIMULI = [(write_midi(compose_drum_loop(8, random.Random(3)).performance), 8.0), (CHORD, 8.6)]
-
-
-@pytest.mark.parametrize(("midi", "seconds"), STIMULI)
-def test_level_and_length(midi, seconds):
-    wav = render_wav(midi, seconds=seconds)
-    info = soundfile.info(io.BytesIO(wav))
-    assert (info.samplerate, info.channels, info.subtype) == (44_100, 1, "PCM_16")
-    assert abs(info.duration - seconds) <= 0.5 / 44_100
-    samples = samples_of(wav)
-    loudness = 20 * np.log10(np.sqrt(np.mean(samples**2)))
-    # The published recordings lie between -24.3 and -19.7 dB, with peaks up to 0.93.
-    assert -24.3 <= loudness <= -19.7
-    assert np.abs(samples).max() <= 0.9301
-
-
-def fundamental(samples):
-    """MIDI pitch, by the distance at which the sound is most like itself."""
-    spectrum = np.abs(np.fft.rfft(samples, 2 * len(samples))) ** 2
-    likeness = np.fft.irfft(spectrum)[:632] / (len(samples) - np.arange(632))
-    lags = range(44_100 // 1200, 44_100 // 70)
-    best = likeness[lags].max()
-    lag = next(
-        lag for lag in lags if likeness[lag] > 0.9 * best and likeness[lag] >= likeness[lag + 1]
-    )
-    return float(69 + 12 * np.log2(44_100 / lag / 440))
-
-
-def test_notes_sound_at_their_pitch_and_time():
-    for instrument in INSTRUMENTS:
-        melody = compose_pair(foil=None, instrument=instrument, rng=random.Random(2)).first
-        samples = samples_of(render_wav(write_midi(melody.performance), seconds=10.0))
-        ticks = 44_100 * 60 / melody.tempo / 480
-        spans = [
-            (note.onset + note.duration // 8, note.onset + note.duration)
-            for note in melody.performance.notes
-        ]
-        heard = [round(fundamental(samples[round(a * ticks) : round(b * ticks)])) for a, b in spans]
-        assert sum(a == b for a, b in zip(heard, melody.pitches, strict=True)) > 0.9 * len(heard)
-
-
-def test_louder_velocity_is_louder_and_notes_start_on_time():
-    # One performance: both notes get the same gain.
-    notes = (Note(0, 60, 480, 40), Note(1920, 60, 480, 80))
-    samples = samples_of(render_wav(write_midi(Performance(notes, 120, (4, 4), None))))
-    soft, loud = (np.sqrt(np.mean(samples[start : start + 20_000] ** 2)) for start in (0, 88_200))
-    assert loud / soft == pytest.approx(4, rel=0.05)  # 40 dB a decade of velocity
-    # A short hit cannot reach the loudness below the peak limit.
-    hit = write_midi(Performance((Note(0, 36, 60, 127),), 30, (4, 4), None, percussion=True))
-    assert np.abs(samples_of(render_wav(hit))).max() <= 0.9301
-    samples = samples_of(render_wav(note_midi(onset=960)))
-    assert np.abs(samples[: 44_100 - 10]).max() == 0
-    assert np.abs(samples[44_100 : 44_100 + 2000]).max() > 0.01
 
 
 def test_cut_sound_fades_and_short_sound_is_padded():
@@ -139,14 +83,6 @@ def random_wav(subtype, frames=4410):
     samples = np.random.default_rng(0).uniform(-0.5, 0.5, (frames, 2))
     soundfile.write(buffer, samples, 22_050, subtype=subtype, format="WAV")
     return buffer.getvalue()
-
-
-@pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "PCM_32", "FLOAT"])
-def test_sound_audio_passes_and_cut_audio_does_not(subtype):
-    data = random_wav(subtype)
-    check_clip(data)
-    with pytest.raises(ValueError, match=f"it ends after {len(data) - 8} of {len(data)} bytes"):
-        check_clip(data[:-8])
 
 
 @pytest.mark.parametrize(

@@ -50,26 +50,6 @@ def png(width, height, rows):
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
-def test_the_first_system_of_long_music():
-    text = HEAD + rf"\score {{ \new Staff {{ {LONG} }} \layout {{ }} \midi {{ }} }}"
-    file = first_system(text)
-    picture = pixels(file)
-    assert staff_lines(picture) == 5
-    assert 500 < picture.shape[1] <= MAX_WIDTH
-    assert set(np.unique(picture)) <= {0, 85, 170, 255}
-    # White around, ink up to the margin on all sides: nothing is cut off, and no border is left.
-    assert (picture[:6] == 255).all()
-    assert (picture[:, -6:] == 255).all()
-    for edge in (picture[6], picture[-7], picture[:, 6], picture[:, -7]):
-        assert (edge < 255).any()
-    # Later music, and text that is no music, is not on it.
-    assert (
-        first_system(text.replace(LONG, LONG + "d'1 \\break f'1").replace("No title", "Another"))
-        == file
-    )
-    assert first_system(text.replace("c'4 e'", "c'4 f'", 1)) != file
-
-
 def test_the_opening_is_as_many_systems_as_fit_a_page():
     short, long = (
         pixels(opening(HEAD + rf"\score {{ \new Staff {{ {LONG * times} }} }}")) for times in (1, 4)

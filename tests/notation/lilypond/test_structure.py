@@ -20,12 +20,6 @@ CASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="ut
 TWO_STAVES = CASES["two_staves"]
 
 
-def read_all(texts):
-    readings = list(read_structures(texts, together=True))
-    assert not [reading for reading in readings if isinstance(reading, StructureError)]
-    return readings  # type: ignore[return-value]
-
-
 def test_measures_are_numbered_as_lilypond_does_and_notes_have_their_places():
     read = read_structure(TWO_STAVES)
     # By hand: three written measures, two of rest, one repeated, two endings, c2 and fis4.
@@ -54,35 +48,6 @@ def test_measures_are_numbered_as_lilypond_does_and_notes_have_their_places():
         ("c", 1, Fraction(3, 4)),
         ("d", 2, Fraction(1, 2)),
     ]
-
-
-def test_bar_checks_are_not_counted_and_doubtful_counts_say_so():
-    names = [
-        "c \\major",
-        "a \\minor",
-        "d \\dorian",
-        "fis \\minor",
-        "es \\major",
-        "b \\phrygian",
-        "as \\mixolydian",
-    ]
-    modes = "{ " + " ".join(f"\\key {name} c'1" for name in names) + " }"
-    *read, last = read_all([*CASES["counts"], *CASES["doubts"], modes])
-    assert [structure.measures for structure in read[:5]] == list(CASES["counts"].values())
-    assert all(
-        problem in structure.problems
-        for problem, structure in zip(CASES["doubts"].values(), read[5:], strict=True)
-    )
-    full = [
-        "C major",
-        "A minor",
-        "D dorian",
-        "F-sharp minor",
-        "E-flat major",
-        "B phrygian",
-        "A-flat mixolydian",
-    ]
-    assert [key.name for key in last.keys] == full
 
 
 def test_a_text_without_music_is_an_error_that_says_why():

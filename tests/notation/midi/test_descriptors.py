@@ -62,48 +62,6 @@ def quarters(*notes):
 TWO_MEASURES = quarters((0, 2, 60), (0, 2, 64), (0, 2, 67), (2, 2, 60), (4, 4, 71), (4, 4, 66))
 
 
-def test_values_by_hand():
-    midi = piece(TWO_MEASURES, METRE_4_4)
-    strict, paper = describe(midi, "strict"), describe(midi, "paper")
-    # Three pitches sound for two of eight quarters. All six notes are in G major.
-    for described in (strict, paper):
-        assert described.values["polyphony_rate"] == 1 / 4
-        assert described.values["scale_consistency"] == 1
-        assert not described.reasons
-    # Measures start notes at {0, 48} and {0}, and the third, which begins at the end, at none: one
-    # difference each.
-    assert strict.values["groove_consistency"] == 1 - 2 / (2 * 96)
-    # Of nine quarters, the first, third and fifth begin with notes: five changes between
-    # neighbours.
-    assert paper.values["groove_consistency"] == 1 - 5 / (8 * 384)
-
-
-def test_stretches_of_one_metre_are_compared_within_themselves():
-    first = quarters((0, 2, 60), (2, 2, 60), (4, 4, 60))  # 4/4: {0, 48} and {0}
-    second = quarters(
-        (8, 3, 60), (11, 1, 60), (12, 2, 60)
-    )  # 3/4: {0}, {0, 24} and what begins at the end
-    midi = piece([*first, *second], METRE_4_4, (8 * 384, 3, 4))
-    expected = (1 * (1 - 1 / 96) + 2 * (1 - 3 / (2 * 72))) / 3
-    assert describe(midi).values["groove_consistency"] == pytest.approx(expected, abs=1e-12)
-    # Without a metre it is 4/4. Said twice, or taken back at once, a metre is no new stretch.
-    assert describe(piece(TWO_MEASURES)).values == describe(piece(TWO_MEASURES, METRE_4_4)).values
-    assert describe(piece(TWO_MEASURES, (0, 2, 4))).values != describe(piece(TWO_MEASURES)).values
-    again = piece(TWO_MEASURES, METRE_4_4, (1536, 3, 4), (1536, 4, 4))
-    assert describe(again).values == describe(piece(TWO_MEASURES, METRE_4_4)).values
-    # A measure that the next metre cuts short is not compared.
-    short = piece(quarters((0, 4, 60), (4, 1, 60), (5, 3, 60)), METRE_4_4, (5 * 384, 3, 4))
-    assert describe(short).values["groove_consistency"] == 1 - 1 / 72
-
-
-def test_no_note_is_shorter_than_a_step():
-    chord = piece([(0, 0, pitch) for pitch in (60, 64, 67)])
-    strict, paper = describe(chord), describe(chord, "paper")
-    assert strict.values["polyphony_rate"] == 1  # a step long, and there is no other
-    assert paper.values["polyphony_rate"] is None
-    assert paper.reasons["polyphony_rate"] == "the notes have no length"
-
-
 def test_what_is_undefined_says_why():
     nothing = describe(piece([], METRE_4_4))
     assert nothing.values == dict.fromkeys(DESCRIPTORS)
@@ -123,15 +81,6 @@ def test_what_is_undefined_says_why():
     assert short.reasons == {
         "groove_consistency": "there are no two measures of one metre to compare"
     }
-
-
-@pytest.mark.parametrize("metre", [b"\0\2", b"\4\xff", b"\1\7"], ids=["0/4", "4/2**255", "1/128"])
-def test_a_metre_that_no_steps_fit_has_no_groove(metre):
-    midi = piece(TWO_MEASURES, METRE_4_4).replace(b"\xff\x58\4\4\2", b"\xff\x58\4" + metre)
-    described = describe(midi)
-    assert described.values["groove_consistency"] is None
-    assert described.values["polyphony_rate"] == 1 / 4
-    assert describe(midi, "paper") == describe(piece(TWO_MEASURES, METRE_4_4), "paper")
 
 
 def test_no_midi_and_no_protocol_are_refused():

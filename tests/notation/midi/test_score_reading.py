@@ -1,14 +1,11 @@
 """MIDI files as scores; expected values are by hand, and of symusic."""
 
 from fractions import Fraction
-from typing import Any
 from unittest.mock import patch
 
 import mido
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
-from music21.pitch import Pitch
 
 from music_evals.notation.midi import score_reading
 from music_evals.notation.scores.preparing import ScoreError, prepare_score
@@ -71,15 +68,6 @@ def bars(score):
     return [[bar.offset for bar in part.getElementsByClass("Measure")] for part in score.parts]
 
 
-def test_the_metre_of_a_track_without_notes_holds_for_all_parts(tmp_path):
-    score = read(tmp_path, [metre(3, 8)], track(line([0.5] * 9)), track(line([1.5] * 3, 48)))
-    assert bars(score) == [[0, 1.5, 3]] * 2
-    assert {
-        signature.ratioString for signature in score.recurse().getElementsByClass("TimeSignature")
-    } == {"3/8"}
-    assert heard(score) == sorted([*line([0.5] * 9), *line([1.5] * 3, 48)])
-
-
 @pytest.mark.parametrize(
     ("metres", "starts", "first"),
     [
@@ -99,67 +87,6 @@ def test_measures_follow_the_metres(tmp_path, metres, starts, first):
     numbers = [bar.number for bar in prepared.parts[0].getElementsByClass("Measure")]
     assert numbers == list(range(first, first + len(starts)))
     assert heard(prepared) == notes
-
-
-@pytest.mark.parametrize("resolution", [96, 100, 480, 1024])
-@pytest.mark.parametrize(
-    "lengths",
-    [
-        [Fraction(1, 8)] * 16,
-        [Fraction(1, 3)] * 3 + [Fraction(2, 3)] * 3 + [1],
-        [Fraction(1, 5)] * 10,
-        [Fraction(1, 7)] * 7 + [1],
-        [Fraction(1, 4), Fraction(5, 4), Fraction(1, 2)] * 2,
-    ],
-)
-def test_starts_that_no_tick_has_are_read_exactly(tmp_path, lengths, resolution):
-    score = read(tmp_path, track(line(lengths), resolution), resolution=resolution)
-    assert heard(score) == line(lengths)
-
-
-def test_shortened_notes_get_their_whole_length(tmp_path):
-    """As programs shorten them: by a twentieth, or by a tick."""
-    whole = line([1, 0.5, 0.5, 2, 4, Fraction(1, 3), Fraction(1, 3), Fraction(1, 3), 1.5, 0.5])
-    for shorten in (
-        lambda onset, end: end - (end - onset) / 20,
-        lambda _, end: end - Fraction(1, 480),
-    ):
-        played = [(onset, shorten(onset, end), pitch) for onset, end, pitch in whole]
-        assert heard(read(tmp_path, track(played))) == whole
-
-
-@pytest.mark.parametrize(
-    ("key", "fifths", "scale"),
-    [
-        ("Db", -5, "D- E- F G- A- B- C"),
-        ("Gb", -6, "G- A- B- C- D- E- F"),
-        ("C#", 7, "C# D# E# F# G# A# B#"),
-        ("Fm", -4, "F G A- B- C D- E"),  # with the leading note
-        ("G#m", 5, "G# A# B C# D# E F##"),
-    ],
-)
-def test_pitches_are_spelled_by_the_key(tmp_path, key, fifths, scale):
-    pitches = [Pitch(name, octave=4).midi for name in scale.split()]
-    notes = [(place, place + 1, pitch) for place, pitch in enumerate(pitches * 2)]
-    signature = mido.MetaMessage("key_signature", key=key)
-    score = read(tmp_path, [metre(4, 4), signature], track(notes), track(notes))
-    for part in score.parts:
-        assert [note.name for note in part.recurse().notes] == scale.split() * 2
-        assert [sign.sharps for sign in part.recurse().getElementsByClass("KeySignature")] == [
-            fifths
-        ]
-    assert heard(score) == sorted(notes * 2)
-
-
-def test_channels_are_parts_with_the_name_of_their_track(tmp_path):
-    name = mido.MetaMessage("track_name", name="Violin  solo")
-    both = [*track(line([1] * 4), first=[name]), mido.Message("note_on", channel=3, note=40)]
-    both.append(mido.Message("note_off", channel=3, note=40, time=480))
-    path = tmp_path / "a.mid"
-    file = mido.MidiFile(type=0, ticks_per_beat=480, tracks=[mido.MidiTrack(both)])
-    file.save(path)
-    assert [part.partName for part in read_score(path).parts] == ["Violin solo"] * 2
-    assert heard(read_score(path)) == sorted([*line([1] * 4), (4, 5, 40)])
 
 
 def test_drums_have_no_pitch_and_last_for_a_step(tmp_path):
@@ -236,35 +163,3 @@ def test_a_score_with_other_notes_than_the_file_is_refused(tmp_path, column, val
 lengths = st.sampled_from(
     [Fraction(1, 8), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), 1, 3]
 )
-
-
-@settings(max_examples=20, deadline=None)
-@given(
-    st.lists(
-        st.lists(st.tuples(lengths, lengths, st.integers(40, 80)), min_size=1, max_size=12),
-        max_size=3,
-    )
-)
-def test_notes_are_those_of_symusic(
-    tmp_path_factory: pytest.TempPathFactory, parts: list[Any]
-) -> None:
-    tracks = [[metre(3, 4), *track(line([1, Fraction(1, 3)]))]]
-    for gaps in parts:
-        onset, notes = Fraction(0), []
-        for gap, length, pitch in gaps:
-            notes.append((onset, onset + length, pitch))
-            onset += gap
-        tracks.append(track(notes))
-    data = saved(*tracks, resolution=480)
-    path = tmp_path_factory.mktemp("midi") / "a.mid"
-    path.write_bytes(data)
-    expected = read_notes(data).notes
-    starts, length = [], Fraction(0)
-    for part in read_score(path).parts:
-        for element in part.recurse().notes:
-            length += Fraction(element.quarterLength) * len(element.pitches)
-            for note in getattr(element, "notes", [element]):
-                is_start = note.tie is None or note.tie.type == "start"
-                starts += [(element.getOffsetInHierarchy(part) * 480, note.pitch.midi)] * is_start
-    assert sorted(starts) == sorted((note.onset, note.pitch) for note in expected)
-    assert length * 480 == sum(note.duration for note in expected)

@@ -1,16 +1,9 @@
 """Numbers of measures as in print, and what a divided measure keeps."""
 
-import pytest
-
-from music_evals.baselines.score import read_score as read_written_abc
-from music_evals.datasets_builders.msu.questions.reading import read
 from music_evals.notation.abc.writing import score_to_abc
 from music_evals.notation.scores.pages import engrave_svgs
 from music_evals.notation.scores.preparing import prepare_score, score_to_musicxml
-from music_evals.notation.scores.reading import parse_musicxml, read_corpus, read_score
-
-REPEAT = '<barline location="right"><repeat direction="backward"/></barline>'
-DOUBLE = '<barline location="right"><bar-style>light-light</bar-style></barline>'
+from music_evals.notation.scores.reading import parse_musicxml, read_score
 
 
 def musicxml(*measures, metre=4):
@@ -36,100 +29,6 @@ def numbers(score):
     ]
 
 
-@pytest.mark.parametrize(
-    ("measures", "expected"),
-    [
-        ([('number="1"', 1, ""), ('number="2"', 4, ""), ('number="3"', 3, "")], "0 1 2"),
-        (
-            [
-                ('number="1"', 4, ""),
-                ('number="2"', 3, ""),
-                ('number="2a"', 1, ""),
-                ('number="3"', 4, ""),
-            ],
-            "1 2 2a 3",
-        ),
-        (
-            [('number="1"', 4, ""), ('number="2"', 2, ""), ('number="X1" implicit="yes"', 2, "")],
-            "1 2 2a",
-        ),
-        (
-            [
-                ('number="1"', 4, ""),
-                ('number="2"', 3, REPEAT),
-                ('number="3"', 1, ""),
-                ('number="4"', 4, ""),
-            ],
-            "1 2 2a 3",
-        ),
-        (
-            [
-                ('number="1"', 4, ""),
-                ('number="2"', 3, DOUBLE),
-                ('number="3"', 1, ""),
-                ('number="4"', 4, ""),
-            ],
-            "1 2 2a 3",
-        ),
-        (
-            [
-                ('number="1"', 4, ""),
-                ('number="2"', 3, ""),
-                ('number="3"', 1, ""),
-                ('number="4"', 4, ""),
-            ],
-            "1 2 3 4",
-        ),
-        (
-            [
-                ('number="1"', 4, ""),
-                ('number="2"', 4, REPEAT),
-                ('number="2a"', 4, ""),
-                ('number="3"', 4, ""),
-            ],
-            "1 2 3 4",
-        ),
-        ([('number="50"', 4, ""), ('number="51"', 4, "")], "50 51"),
-        ([('number="9"', 4, ""), ('number="9"', 4, ""), ('number="x"', 4, "")], "1 2 3"),
-    ],
-)
-def test_numbers_are_those_of_print(measures, expected):
-    score = parse_musicxml(musicxml(*measures))
-    assert " ".join(numbers(score)) == expected
-    # The score that is written is read with the same numbers.
-    assert numbers(parse_musicxml(score_to_musicxml(score))) == numbers(score)
-
-
-def test_a_divided_measure_is_one_in_questions_abc_and_pages():
-    measures = [
-        ('number="1"', 4, ""),
-        ('number="2"', 3, REPEAT),
-        ('number="3"', 1, ""),
-        ('number="4"', 4, ""),
-    ]
-    score = parse_musicxml(musicxml(*measures))
-    reading = read(score)
-    assert [
-        (measure.number, measure.length, measure.has_repeat) for measure in reading.measures
-    ] == [
-        (1, 4, False),
-        (2, 4, True),
-        (3, 4, False),
-    ]
-    second = reading.voices[0].cells[1]
-    assert [(event.start, event.pitches[0].name) for event in second.notes] == [
-        (0, "D"),
-        (1, "D"),
-        (2, "D"),
-        (3, "E"),
-    ]
-    abc = score_to_abc(score)
-    assert "D D D :| E | %2" in abc
-    written = read_written_abc(abc).parts[0].measures
-    assert [(measure.number, len(measure.notes)) for measure in written] == [(1, 4), (2, 4), (3, 4)]
-    assert score_to_musicxml(score).count('implicit="yes"') == 1
-
-
 def test_a_plain_bar_line_within_a_measure_is_hidden():
     measures = [
         ('number="1"', 4, ""),
@@ -140,15 +39,6 @@ def test_a_plain_bar_line_within_a_measure_is_hidden():
     score = parse_musicxml(musicxml(*measures))
     assert "D D D [|] E | %2" in score_to_abc(score)
     assert engrave_svgs(score_to_musicxml(score))[0].count('class="barLine"') == 4
-
-
-@pytest.mark.parametrize(
-    ("path", "last"), [("bach/bwv101.7", 12), ("bach/bwv17.7", 37), ("bach/bwv244.44", 12)]
-)
-def test_chorales_end_with_the_number_of_the_edition(path, last):
-    score = prepare_score(read_corpus(path))
-    assert numbers(score)[0] == "0"
-    assert numbers(score)[-1] == str(last)
 
 
 def test_kern_with_a_repeat_at_its_end_and_a_first_number(tmp_path):

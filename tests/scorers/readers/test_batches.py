@@ -59,11 +59,6 @@ def test_answers_over_several_lines_and_parts_that_are_numbered():
     assert split_answers(reply, 2) == ["The parts are\n1. a theme\n2. its answer", "Yes, C♯4;\nG♯4"]
 
 
-def test_a_later_repetition_counts_and_is_filled_up():
-    assert split_answers("1. a\n2. b\n3. c\n\n1. A\n2. B\n3. C", 3) == ["A", "B", "C"]
-    assert split_answers("1. a\n2. b\n3. c\n\nCorrection:\n2. B", 3)[0] == "a"
-
-
 def test_one_question_takes_the_whole_reply():
     assert split_answers(" 1. Piano\n2. Flute ", 1) == ["1. Piano\n2. Flute"]
     assert split_answers("\n", 1) == [None]
@@ -99,9 +94,3 @@ def test_any_reply_gives_as_many_bounded_answers(reply: str, count: int) -> None
         answer is None or (answer == answer.strip() and 0 < len(answer) <= MAX_ANSWER)
         for answer in answers
     )
-
-
-def test_a_numbered_list_is_read_back():
-    answers = [*ANSWERS, "Yes", "72 BPM", "I–V34", "No", "No", "Piano", "2/2", "1–3"]
-    reply = "\n".join(f"{number}. {answer}" for number, answer in enumerate(answers, start=1))
-    assert split_answers(reply, 12) == answers

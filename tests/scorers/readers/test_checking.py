@@ -39,11 +39,6 @@ def test_the_types_are_those_of_the_questions():
         check("fast", "fast", "tempo")
 
 
-def test_a_reference_that_no_rule_reads_is_not_told():
-    assert check("3 flats", "E♭;A♭;D♭", "key").is_right is None
-    assert check("Treble clef", "the usual ones", "clef").is_right is None
-
-
 def test_keys_in_capitals_are_read():
     assert check("EB", "E♭ major", "key").is_right is True
 
@@ -74,19 +69,6 @@ def test_hostile_predictions_end(answer_type):
 @given(st.text(max_size=80), st.text(max_size=30), st.sampled_from(get_args(AnswerType)))
 def test_any_texts_are_checked(prediction: str, reference: str, answer_type: str) -> None:
     assert check(prediction, reference, answer_type).is_right in (True, False, None)
-
-
-@pytest.mark.parametrize(
-    ("sign", "words"), [("", ""), ("♯", " sharp"), ("♭", " flat"), ("𝄪", " double sharp")]
-)
-def test_spellings_of_a_pitch_are_one_and_enharmonics_are_two(sign, words):
-    for letter in "CDEFGAB":
-        reference = f"{letter}{sign}4"
-        assert check(f"{letter}{words} 4", reference, "pitch").is_right is True
-        assert check(f"{letter.lower()}{words} 4", reference, "pitch").is_right is True
-        assert check(f"{letter}{sign}5", reference, "pitch").is_right is False
-        enharmonic = {"C♯": "D♭", "D♯": "E♭", "F♯": "G♭", "G♯": "A♭", "A♯": "B♭"}.get(letter + sign)
-        assert enharmonic is None or check(f"{enharmonic}4", reference, "pitch").is_right is False
 
 
 @pytest.mark.slow

@@ -65,90 +65,7 @@ def test_prose_behind_a_labelled_answer_changes_nothing(label):
         assert read_choice(reply, OPTIONS).answer == letter, reply
 
 
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        ("A correct count gives five semitones.\nC", "C"),
-        ("Neither A nor B is correct.\nC", "C"),
-        ("C. a perfect fourth\n\nThe others:\n- A: four semitones\n- D: six semitones", "C"),
-        ("B. Rondo\nA: one subject\nC: three\nD: dances", "B"),
-        ("A: no\nB: no\nC: yes\nD: no", "C"),
-        ("A ✗\nB ✗\nC ✓\nD ✗", "C"),
-        ("- A: wrong\n- B: correct\n- C: wrong\n- D: incorrect", "B"),
-        ("A: one subject\nC: three", None),
-        ("B\n\nWait, that's wrong. It should be C.", "C"),
-        ("B。不对，应该是C。", "C"),
-        ("Answer: B. Wait, no. It's C.", "C"),
-        ("Answer: B. Wait, no. It's C.\nFinal Answer: D", "D"),
-        ("Answer: B\nActually, this is a bright rondo.", "B"),
-        ("C major is the relative major of A minor; the piece is in A minor. **B**", "B"),
-        ("It cannot be A, B or C. That leaves D.", "D"),
-        ('```json\n{"answer": "B"}\n```', "B"),
-        ("정답은 B입니다.", "B"),
-        ("正解はCです。", "C"),
-        ("B or C", None),
-    ],
-)
-def test_the_last_commitment_counts(reply, answer):
-    assert read_choice(reply, OPTIONS).answer == answer
-
-
 QUALITIES = ["Major", "Minor", "Dominant", "Diminished"]
-INTRODUCTIONS = (
-    *(
-        "Let us analyze each option:",
-        "Let's check every option:",
-        "Analysis of each choice:",
-        "Options:",
-        "Option:",
-    ),
-    *(
-        "Going through all the options:",
-        "Consider each answer:",
-        "Here is each answer:",
-        "Choices:",
-    ),
-    *(
-        "逐一分析每个选项：",
-        "各选项分析：",
-        "选项：",
-        "Betrachten wir jede Option:",
-        "Prüfen wir jede Antwort:",
-    ),
-    *(
-        "Analysons chaque option :",
-        "Examinons chaque réponse :",
-        "Analicemos cada opción:",
-        "Opción:",
-    ),
-    *("Analizziamo ogni opzione:", "Вариант:", "Рассмотрим каждый вариант:"),
-)
-ITEMS = (
-    "A. Major needs a wide third.\nB. Minor has a low third.\nC. Dominant has four notes.\nD. "
-    "Diminished is narrow."
-)
-
-
-@pytest.mark.parametrize("introduction", INTRODUCTIONS)
-@pytest.mark.parametrize(
-    ("ending", "answer"), [("\n**B**", "B"), ("\nThe answer is B.", "B"), ("", None)]
-)
-def test_a_heading_of_a_list_is_no_label(introduction, ending, answer):
-    assert read_choice(f"{introduction}\n{ITEMS}{ending}", QUALITIES).answer == answer
-
-
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        ("Let me see. A. Major, which is characterised by", None),
-        ("The melody rises by a third. The bass holds. C", None),
-        ("It is minor.\nB", None),
-        ("The third is low. Final Answer: B", "B"),
-        ("Answer: B\n\nBecause the third", "B"),
-    ],
-)
-def test_a_reply_that_was_cut_answers_by_a_label_alone(reply, answer):
-    assert read_choice(reply, QUALITIES, is_cut=True).answer == answer
 
 
 @pytest.mark.parametrize(
@@ -175,12 +92,3 @@ def test_a_reply_that_was_cut_answers_by_a_label_alone(reply, answer):
 )
 def test_forms_of_an_answer(reply, answer):
     assert read_choice(reply, QUALITIES).answer == answer
-
-
-def test_the_end_of_a_long_reply_is_read_first():
-    reasoning = (
-        "First I thought of A. The notes lie close together and the bass moves slowly. " * 90
-    )
-    assert len(reasoning) > 7_000
-    assert read_choice(f"{reasoning}\n\n**B**", QUALITIES).answer == "B"
-    assert read_choice(f"Final Answer: D\n\n{reasoning}", QUALITIES).answer == "D"

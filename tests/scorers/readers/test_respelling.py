@@ -16,7 +16,7 @@ from music_evals.scorers.readers import STATUSES
 from music_evals.scorers.readers.choices import read_choice
 from music_evals.scorers.readers.verdicts import judge_open, judge_written
 from music_evals.scorers.readers.votes import read_vote
-from tests.scorers.readers.respellings import crossed, meaning, notes_of, reordered, respelled
+from tests.scorers.readers.respellings import crossed, meaning, respelled
 from tests.scorers.readers.test_corpora import MUSE
 
 ZIQI = Path(__file__).parents[4] / "shared" / "data" / "ziqi"
@@ -76,19 +76,6 @@ SETS = {
 }
 
 
-@pytest.mark.parametrize("name", SETS)
-def test_a_respelled_option_is_read_as_itself(name):
-    sets = SETS[name]()
-    assert list(chain.from_iterable(map(misread, sets))) == []
-    labelled = [
-        (reply, options, letter)
-        for options in sets
-        for reply, letter, is_bare in respelled(options)
-        if not is_bare and read_choice(reply, options).answer is None
-    ]
-    assert labelled == []
-
-
 @pytest.mark.slow
 def test_every_respelled_option_is_read_as_itself():
     sets = [
@@ -108,68 +95,6 @@ def test_a_letter_with_the_text_of_another_option_is_no_answer(name):
         if (answer := read_choice(reply, options).answer)
     ]
     assert read == []
-
-
-def test_notes_in_another_order_are_not_read_as_another_option():
-    for options in [*of_theory(120, "en"), *of_theory(120, "zh"), *ALIKE]:
-        meanings = list(map(meaning, options))
-        for letter, option in zip(ascii_uppercase, options, strict=False):
-            for text in reordered(option):
-                if " ".join(notes_of(text)) not in meanings:
-                    for reply in (text, f"Final Answer: {text}", f"The answer is {text}."):
-                        assert read_choice(reply, options).answer in (None, letter), (
-                            reply,
-                            options,
-                        )
-
-
-@pytest.mark.parametrize(
-    ("reply", "options", "answer"),
-    [
-        ("C sharp, E", ALIKE[2], None),  # a list of notes that no option has
-        ("A. D", ALIKE[0], "A"),
-        ("**A. D**", ALIKE[0], "A"),
-        ("The answer is A. D", ALIKE[0], "A"),
-        ("(A) D", ALIKE[0], "A"),
-        ("D. D flat", ALIKE[0], "D"),
-        ("A. D flat", ALIKE[0], None),
-        ("B. D", ALIKE[0], None),
-        ("Final Answer: C sharp", ALIKE[1], "C"),
-        ("Final Answer: C flat", ALIKE[1], None),
-        ("Final Answer: C flat, E flat, G flat", ALIKE[1], None),
-        ("Final Answer: C, E flat, G", ALIKE[1], None),
-        ("Final Answer: C-E-G", ALIKE[1], None),
-        ("Final Answer: D", ALIKE[0], "D"),  # the letter that was asked for, and not the note
-        ("D", ALIKE[0], "D"),
-        ("The answer is D.", ALIKE[0], None),  # the letter or the note
-        ("E, G", ALIKE[5], "C"),
-        ("C, E, G, B", ALIKE[5], None),
-        ("C# minor", ALIKE[6], "B"),
-        ("velocity=0", ("0 (No Syncopation)", "2 (Low Syncopation)"), None),
-    ],
-)  # fmt: skip
-def test_notes_and_letters(reply, options, answer):
-    assert read_choice(reply, options).answer == answer
-
-
-@pytest.mark.parametrize(
-    ("reply", "answer"),
-    [
-        ("The composer of this piece is Clara Schumann.", "1"),
-        ("1: Clara Schumann", "1"),
-        ("1: Joseph Haydn", None),
-        ("The title of this piece is 3: Joseph Haydn.", None),
-        ("The index of the right option is 0.", "0"),
-        ("The score begins with 0, which is the index of the right option.", "0"),
-        ("The measure that comes next is 3.", "3"),
-        ("It is not Clara Schumann.", None),
-        ("Clara Schumann or Joseph Haydn", None),
-        ("The score has 3/4 and 2 sharps", None),
-    ],
-)
-def test_an_index_and_the_texts_of_options(reply, answer):
-    options = ["Joseph Haydn", "Clara Schumann", "Amy Beach", "Arcangelo Corelli"]
-    assert judge_written("index", reply, "0", options=options).reading.answer == answer
 
 
 ANY = st.text(st.characters(), max_size=200)  # with lone surrogates
@@ -204,9 +129,3 @@ def read_all(text):
 @given(st.lists(st.one_of(ANY, st.sampled_from(JUNK)), max_size=12).map("".join))
 def test_no_text_breaks_a_reader(text: str) -> None:
     read_all(text)
-
-
-@pytest.mark.parametrize("piece", JUNK)
-def test_long_junk_is_read_in_bounded_time(piece):
-    # Quadratic time would be minutes.
-    read_all(piece * (100_000 // len(piece)))
