@@ -52,6 +52,7 @@ class TaskFacts:
     by_name: bool = False  # whether it runs only where it is named, and not with its benchmark
     any_of: str = ""  # column that is equal for answers of which the best counts
     strata: str = ""  # column of groups over whose means the score is a mean
+    templates: bool = False  # whether themes are templates, whose commonest answers are a floor
 
     @property
     def registry_name(self) -> str:
@@ -77,6 +78,7 @@ class Remote:
     """
 
     hub: str = ""  # repository on the Hugging Face Hub, ORG/NAME
+    mirror: str = ""  # another one with the same files, for when the first cannot be had
     archive: str = ""  # address of a tar.gz or zip, in which {commit} is replaced
     file: str = ""  # address of a file, likewise
     doi: str = ""  # of a record on Zenodo

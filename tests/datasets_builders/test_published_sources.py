@@ -263,6 +263,23 @@ def put_mmau_pro(servers, _):
     put_repository(servers, "mmau_pro", listening.mmau_pro_files(records))
 
 
+def put_hummusqa(servers, _):
+    put_repository(servers, "hummusqa", listening.hummusqa_files())
+
+
+def put_bass(servers, _):
+    put_repository(servers, "bass", listening.bass_files())
+
+
+def put_music_avqa(servers, _):
+    content = listening.avqa_files()["avqa-test.json"]
+    put_file(servers, "music_avqa", "avqa-test.json", content)
+
+
+def put_air_bench(servers, _):
+    put_repository(servers, "air_bench", listening.air_bench_files())
+
+
 def put_wildscore(servers, _):
     records = listening.table([listening.wildscore_record("one")])
     files = {"data.csv": records, "images/one.jpg": listening.gif(3), "README.md": b"#"}
@@ -330,6 +347,9 @@ PUT = {
 PUT = {name: function for name, function in PUT.items() if name in benchmarks.names()}
 ROWS = {
     "abc_eval": ("bar_count", 8),
+    "air_bench": ("music", 2),
+    "bass": ("lyrics", 2),
+    "hummusqa": ("excerpts", 1),
     "lilybench": ("bar_count", 4),
     "lilybench_generation": ("prompts", 1000),
     "lyrics": ("musdb18", 2),
@@ -343,6 +363,7 @@ ROWS = {
     "muchomusic": ("listening", 4),
     "muse": ("chord_quality", 44),
     "muse_ten": ("meter", 19),
+    "music_avqa": ("sound", 5),
     "musica": ("pages", 4),
     "musictheorybench": ("knowledge", 8),
     "nsynth": ("pitch", 2),

@@ -20,9 +20,13 @@ from music_evals.datasets_builders import lyrics as lyrics_builder
 from music_evals.datasets_builders import tagging
 from music_evals.datasets_builders.dataset_io import DatasetError, load_split
 from music_evals.evals import (
+    air_bench,
+    bass,
+    hummusqa,
     lyrics,
     mmau_pro,
     mtg_jamendo,
+    music_avqa,
     musica,
     vocalset,
     wildscore,
@@ -128,6 +132,221 @@ def test_mmau_pro_sends_ten_minutes_and_refuses_an_answer_that_is_no_choice(
         DatasetError, match=r"record 'q0' is not as expected: .*none of its choices"
     ):
         rows_of(source, mmau_pro.BENCHMARK, "music")
+
+
+# --- HumMusQA ---
+
+
+def hummusqa_files():
+    record = {
+        "identifier": "h1",
+        "audio": {"bytes": sound(1), "path": "h1.wav"},
+        "question": "Which cadence ends the excerpt?",
+        "answer": "Plagal",
+        **{f"distractor_{number}": f"wrong {number}" for number in (1, 2, 3)},
+        "main_category": "Harmony",
+        "difficulty": "Easy",
+        "jamendo_id": "1234",
+    }
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([record]), buffer)
+    return {"data/test-00000-of-00001.parquet": buffer.getvalue()}
+
+
+def test_hummusqa_has_its_sound_and_the_right_option_at_any_place(tmp_path):
+    (row,) = rows_of(write(tmp_path, hummusqa_files()), hummusqa.BENCHMARK, "excerpts")
+    assert sorted(row["options"]) == ["Plagal", "wrong 1", "wrong 2", "wrong 3"]
+    assert row["options"][ord(row["answer"]) - 65] == "Plagal"
+    assert row["audio"][0]["bytes"] == sound(1)
+    assert (row["theme"], row["piece"]) == ("Harmony", "1234")
+    assert row["tags"] == ["difficulty: Easy"]
+
+
+# --- BASS ---
+
+
+def bass_record(task, question, answer, audio, **fields):
+    url = ["https://www.youtube.com/watch?v=x"]
+    record = {"audio": f"{audio}.wav", "task": task, "question": question, "answer": answer}
+    return {**record, "youtube_url": url, **fields}
+
+
+def bass_files():
+    number = "How many artists perform?\n\nRespond with only the number.\n"
+    seconds = "When does artist 2 begin?\n\nRespond with only the timestamp number in seconds.\n"
+    style = "How is the Intro performed?\n\nRespond with only one of the following: Rapping.\n"
+    meanings = {"Swing Feel": "uneven eighths", "Organ": "any organ", "Piano": "any piano"}
+    songs = [f"musicological_analysis_{number}.wav" for number in range(4)]
+    collaboration = [
+        bass_record("Standard Artist Counting", number, "3", "collab_1"),
+        bass_record("Artist Localization", seconds, "39.25099773", "collab_1"),
+        bass_record("Temporal Vocal Style", style, "Singing", "collab_2"),
+        bass_record("Temporal Vocal Style", style, "spoken", "collab_2"),
+    ]
+    attributes = [
+        bass_record(
+            "Single-Gene Detection",
+            "Which is dominant?\nRespond with only the name.",
+            "Swing Feel",
+            "musicological_analysis_0",
+            answer_choices=[*meanings],
+            answer_choices_with_descriptions=meanings,
+        ),
+        bass_record(
+            "Gene Attribution",
+            "Which has most swing? Answer only with a single number.\nSwing: uneven.",
+            "4",
+            "combined",
+            audio_paths=songs,
+        ),
+        bass_record("ranking_genes", "Rank them.", "['Organ', 'Piano']", "combined"),
+    ]
+    sections = [{"section": "verse1", "lyrics": "Walking home"}, {"lyrics": "Home again"}]
+    words = [
+        bass_record("Full Structural Lyrics Transcription", "Fill in.", f"{sections}", "lyrics_1"),
+        bass_record(
+            "Section Structural Lyrics Transcription",
+            "Transcribe the verse.\n\nFormat it as JSON.",
+            f"{sections[0]}",
+            "lyrics_1",
+        ),
+    ]
+    files = {
+        "artist_collaboration.json": collaboration,
+        "musicological_analysis.json": attributes,
+        "lyrics_transcription.json": words,
+        "structural_segmentation.json": [
+            bass_record("Full Structural Segmentation", "Segment it.", "[]", "structural_1")
+        ],
+    }
+    clips = [*songs, "collab_1.wav", "collab_2.wav", "lyrics_1.wav"]
+    return {
+        **{name: json.dumps(records).encode() for name, records in files.items()},
+        **{f"wavs/{clip}": sound(number) for number, clip in enumerate(clips)},
+    }
+
+
+def test_bass_asks_each_task_by_its_kind_of_answer(tmp_path):
+    source = write(tmp_path, bass_files())
+    rows = {task: rows_of(source, bass.BENCHMARK, task) for task in bass.RECORDS}
+    count, begin, style = rows["collaboration"]
+    assert (count["question"], count["answer"]) == ("<audio 1>\n\nHow many artists perform?", "3")
+    assert (begin["answer"], begin["answer_kind"]) == ("39.25099773", "number:3")
+    assert (style["options"], style["answer"]) == (["Rapping", "Singing", "Neither"], "B")
+    gene, song = rows["attributes"]
+    assert (gene["options"], gene["answer"]) == (["Organ", "Piano", "Swing Feel"], "C")
+    assert gene["question"].endswith(
+        "dominant?\nOrgan: any organ\nPiano: any piano\n" + ("Swing Feel: uneven eighths")
+    )
+    assert [cell["bytes"] for cell in song["audio"]] == [sound(number) for number in range(4)]
+    assert (song["question"].split("\n\n")[-1], song["answer"]) == (
+        "Which has most swing? \nSwing: uneven.",
+        "D",
+    )
+    whole, section = rows["lyrics"]
+    assert (whole["answer"], section["answer"]) == ("Walking home\nHome again", "Walking home")
+    assert section["question"] == "<audio 1>\n\nTranscribe the verse."
+    assert bass.BassParameters().seconds == 600
+
+
+def test_bass_takes_the_mean_of_the_authors_tasks(tmp_path):
+    task = bass.collaboration(dataset=str(write(tmp_path, bass_files())))
+    replies = {"many": "Three artists.", "begin": "Final Answer: 42.2", "Intro": "Rapping"}
+
+    def reply(messages, _):
+        return next(text for word, text in replies.items() if word in messages[-1].text)
+
+    log = run_scripted(task, tmp_path / "logs", reply, limit=3)
+    assert metrics(log)["typed_answer"]["score"] == pytest.approx(2 / 3)
+
+
+# --- Music-AVQA ---
+
+
+def avqa_record(number, template, answer, *instruments, modality="Audio"):
+    return {
+        "video_id": f"0000{number}",
+        "question_id": number,
+        "type": f'["{modality}", "Counting"]',
+        "question_content": template,
+        "templ_values": json.dumps(instruments),
+        "anser": answer,
+    }
+
+
+def avqa_files():
+    many = "How many musical instruments were heard throughout the video?"
+    louder = "Is the <Object> louder than the <Object>?"
+    records = [
+        avqa_record(1, many, "two"),
+        avqa_record(2, many, "more than ten"),
+        avqa_record(3, many, "two"),
+        avqa_record(4, louder, "no", "acoustic_guitar", "flute"),
+        avqa_record(5, louder, "yes", "flute", "cello"),
+        avqa_record(6, "Where is the <Object>?", "left", "flute", modality="Audio-Visual"),
+    ]
+    clips = {f"audio/0000{number}.wav": sound(number) for number in range(1, 6)}
+    return {"avqa-test.json": json.dumps(records).encode(), **clips}
+
+
+def test_music_avqa_has_the_best_constant_of_each_template_as_a_floor(tmp_path):
+    source = str(write(tmp_path, avqa_files()))
+    task = music_avqa.sound(dataset=source)
+    assert len(task.dataset) == 5
+    assert "Is the acoustic guitar louder than the flute?\nyes, no" in task.dataset[3].input[0].text
+    # Right are two of three, and one of two.
+    floors = (task.metadata or {})["floors"][""]
+    assert floors["template"]["value"] == pytest.approx(3 / 5)
+
+    def reply(messages, _):
+        return "Final Answer: 2" if "many" in messages[-1].text else "No, it is not."
+
+    logs = tmp_path / "logs"
+    log = run_scripted(task, logs, reply, limit=5)
+    assert metrics(log)["typed_answer"]["score"] == pytest.approx(3 / 5)
+    tables = {table.name: table for table in section_tables(read_records(logs), "music_avqa")}
+    assert "floor: template" in tables["music_avqa_floors"].columns
+    assert any("template" in note for note in tables["music_avqa_floors"].notes)
+
+
+# --- AIR-Bench ---
+
+
+def air_bench_record(number, task, right, *choices):
+    letters = {f"choice_{letter}": text for letter, text in zip("abcd", choices, strict=False)}
+    return {
+        "path": "1.wav",
+        "question": f"Question {number}?",
+        **letters,
+        "answer_gt": right,
+        "task_name": task,
+        "dataset_name": "nsynth",
+        "uniq_id": number,
+    }
+
+
+def air_bench_files():
+    records = [
+        air_bench_record(1, "Music_Midi_Pitch_Analysis", "12-23", "0-11", "12-23", "24-35", "36"),
+        air_bench_record(2, "Music_AQA", "yes", "yes", "no"),
+        air_bench_record(3, "Speaker_Age_Prediction", "teens", "teens", "fifties"),
+    ]
+    folders = ["Music_Midi_Pitch_Analysis_nsynth", "Music_AQA_nsynth"]
+    clips = {f"Foundation/{folder}/1.wav": sound(number) for number, folder in enumerate(folders)}
+    return {"Foundation/Foundation_meta.json": json.dumps(records).encode(), **clips}
+
+
+def test_air_bench_asks_its_questions_on_music_and_reads_as_its_authors(tmp_path):
+    source = write(tmp_path, air_bench_files())
+    pitch, yes_no = rows_of(source, air_bench.BENCHMARK, "music")
+    assert (pitch["id"], pitch["answer"]) == ("1", "B")
+    assert (yes_no["options"], yes_no["answer"]) == (["yes", "no"], "A")
+    # All recordings have one name: the folder tells them apart.
+    assert [row["audio"][0]["bytes"] for row in (pitch, yes_no)] == [sound(0), sound(1)]
+    task = air_bench.music(dataset=str(source), prompt="paper", protocol="paper")
+    assert task.dataset[1].input[0].text.endswith("Question 2?\nA. yes\nB. no")
+    log = run_scripted(task, tmp_path / "logs", lambda *_: "The answer is B.", limit=2)
+    assert metrics(log)["official_choice"]["accuracy"] == pytest.approx(0.5)
 
 
 # --- WildScore ---

@@ -462,6 +462,9 @@ def test_wrong_parameters_are_named():
         ("last_box", "C", None),
         ("last_letter", "(A) or (B).", "B"),
         ("last_letter", "Answer: C.", "C"),
+        ("first_letter", "C. bell, not B.", "C"),
+        ("first_letter", "It is\nB.", "B"),
+        ("first_letter", "It is B", None),
     ],
 )
 def test_replies_are_read_as_the_authors_do(reader, reply, answer):

@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -164,11 +165,21 @@ def _size(wanted: _Wanted, root: Path) -> str:
 
 
 def _look_up(remote: Remote, root: Path) -> _Wanted:
-    """Find the commit of a repository, and which of its files are taken; a branch is resolved once
-    and remembered.
+    """Find the commit of a repository or, if it cannot be had, of its mirror, and which files are
+    taken.
     """
     if not remote.hub:
         return _Wanted(remote, remote.revision or "unknown", remote.bytes)
+    try:
+        return _look_up_repository(remote, root)
+    except DatasetError:
+        if not remote.mirror:
+            raise
+        return _look_up_repository(replace(remote, hub=remote.mirror, commit=""), root)
+
+
+def _look_up_repository(remote: Remote, root: Path) -> _Wanted:
+    """A branch is resolved once and remembered."""
     import huggingface_hub
     from huggingface_hub.utils.tqdm import tqdm as hub_tqdm
 

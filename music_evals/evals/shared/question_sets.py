@@ -169,6 +169,9 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         floors = {"": floors_of(origin, name, {"test": rows})}
     if guessing:
         floors = {"": typed_floors(guessing, facts)}
+    if facts.templates and floors:
+        best = typed_floors(guessing_of(rows, facts), facts)["majority"]
+        floors = {"": {**floors[""], "template": best}}
     return declared_task(
         params,
         benchmark.name,

@@ -12,7 +12,7 @@ from typing import Any
 from music_evals.scorers.answer_kinds.kind import AnswerKind
 from music_evals.scorers.readers.checking import after_label, statements
 from music_evals.scorers.readers.cleaning import read_json
-from music_evals.scorers.readers.words import Vocabulary
+from music_evals.scorers.readers.words import Vocabulary, in_digits
 
 _BULLET = re.compile(r"^\s*(?:(?:[-*+•·▪◦–]|\\item)\s+|[>|]\s*)+")
 _NUMBER = re.compile(
@@ -21,6 +21,8 @@ _NUMBER = re.compile(
 _END = re.compile(
     rf"\n(?:[^\S\n]{{0,80}}\n){{1,20}}+(?!\s*(?:{_BULLET.pattern}|{_NUMBER.pattern}))", re.MULTILINE
 )
+# A number, unless it counts the lines of a list.
+_DIGITS = re.compile(r"(?m)(?<![\w.,])\d{1,2}(?![.,]?\w)(?!(?<=^\d)[.)] )")
 _COLUMNS = 2  # of a table that are read as they are
 _ANSWERS = ("answer", "final_answer", "value", "result", "response", "output")  # fields of JSON
 
@@ -43,11 +45,15 @@ def marked_statements(text: str, kind: AnswerKind) -> Iterator[str]:
 
 def answer_in_line(reply: str, options: Sequence[str]) -> str:
     """Return a reply with its answer in the line of its label, and labels as the options spell
-    them.
+    them; where those are numbers in words, digits are too.
 
     >>> answer_in_line("It swings.\\n\\n**Final Answer:**\\n\\n1. hip hop", ["hip-hop"])
     'It swings.\\n\\n**Final Answer:**hip-hop'
+    >>> answer_in_line("Final Answer: 2 flutes", ["one", "two"])
+    'Final Answer: two flutes'
     """
+    words = {in_digits(option): option for option in options}
+    reply = _DIGITS.sub(lambda match: words.get(match[0], match[0]), reply)
     reply = Vocabulary([(option, option) for option in options]).respelled(reply)
     below = after_label(reply)
     block = _block(below)

@@ -8,7 +8,8 @@ reply up to `MAX_REPLY` characters.
 Sources: github.com/yongyizang/AreYouReallyListening, ``qwen_2_audio.py`` (`last_brackets`);
 github.com/mulab-mir/ muchomusic, ``scoring.py`` (`only_letter`); github.com/Sakshi113/MMAU and
 github.com/ddlBoJack/MMAR, ``evaluation.py`` (`all_words`); github.com/tomsouri/
-MusICA-MetaBench-preprint, ``src/mmmu_eval_utils.py`` (`last_letter`). The authors of SSMR-Bench
+MusICA-MetaBench-preprint, ``src/mmmu_eval_utils.py`` (`last_letter`); github.com/OFA-Sys/AIR-Bench,
+``score_foundation.py`` (`first_letter`). The authors of SSMR-Bench
 publish no reader: `last_box` takes the form that their prompt asks for.
 """
 
@@ -121,6 +122,23 @@ def last_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
     return _unread(reply)
 
 
+def first_letter(reply: str, options: Sequence[str], right: int = 0) -> Reading:
+    """Read a capital letter from A to D at the beginning; else as the last character but one.
+
+    A letter without an option is no answer. The authors leave replies without a letter out of the
+    accuracy; here they are wrong.
+
+    >>> first_letter("A. Lute", ["Lute", "Harp"]).answer, first_letter("The answer is B.", ["Lute",
+    ...     "Harp"]).answer
+    ('A', 'B')
+    """
+    text = reply[:MAX_REPLY].strip().replace("\n", "")
+    found = re.match("[A-D]", text) or re.search(r"[A-D](?=.\Z)", text)
+    if found and found[0] in ascii_uppercase[: len(options)]:
+        return Reading("answered", found[0], "the letter at the beginning or at the end")
+    return _unread(reply)
+
+
 def _words(text: str) -> set[str]:
     return {*re.findall(r"\b\w+\b", text.lower())}
 
@@ -140,6 +158,6 @@ def _unread(reply: str) -> Reading:
 
 READERS = {
     reader.__name__: reader
-    for reader in (last_brackets, only_letter, all_words, last_box, last_letter)
+    for reader in (last_brackets, only_letter, all_words, last_box, last_letter, first_letter)
 }
 """Readers by the name that ``benchmark.toml`` gives as ``official_reading``."""

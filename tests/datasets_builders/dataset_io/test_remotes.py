@@ -15,6 +15,7 @@ from tests.datasets_builders.test_published_sources import (
     put_mmar,
     put_mmau,
     put_msu,
+    put_muchomusic,
     put_rul_muchomusic,
     put_ziqi,
 )
@@ -61,6 +62,14 @@ def test_a_gated_repository(servers, tmp_path):
 
 def test_a_repository_that_is_gone(servers):
     assert "the Hub has no such repository, or you have no access to it" in refused("mmau")
+
+
+def test_a_mirror_takes_the_place_of_a_repository_that_is_gone(servers, tmp_path):
+    put_muchomusic(servers, tmp_path)
+    files = servers.repositories.pop("lmms-lab/muchomusic")
+    assert "lmms-lab-audio/muchomusic: the Hub has no such repository" in refused("muchomusic")
+    servers.repositories["lmms-lab-audio/muchomusic"] = files
+    assert rows("muchomusic") == {"listening": {"test": 4}}
 
 
 def test_a_revision_that_is_gone(servers, tmp_path):
