@@ -29,6 +29,7 @@ from music_evals.scorers.readers import STATUSES
 
 STRICT = "strict_choice/accuracy"
 OFFICIAL = "official_choice/accuracy"
+_JUDGE = "typed_answer/judge_j"
 MOST_UNREAD = 0.05
 """The share of unread replies above which a note says what to do."""
 _BESIDE = {
@@ -41,6 +42,7 @@ _BESIDE = {
     "Read again": "read_again",
     "Reader failed": "reader_failed",
     "Reader invents": "reader_invents",
+    "BLEU": "bleu",
     "Right option": "probability",
     "All options": "options_mass",
 }
@@ -64,6 +66,7 @@ _TITLES = {
     "midi": "MIDI",
     "metadata_qa": "Metadata QA",
     "wer": "WER",
+    "judge_j": "Judge's J",
     "source": "Sound source",
     "abc": "ABC",
 }
@@ -285,15 +288,18 @@ def score_table(records: Records, benchmark: str) -> Table:
     """Make the table of main metrics by task, in percent, of a benchmark without its own tables."""
     runs = records.current(benchmark)
     tasks = list(dict.fromkeys(runs["task"]))
+    if any(records.score(run, _JUDGE) for run in runs.index):
+        tasks.append("judge_j")
     rows = []
     for cells, group in condition_rows(runs):
         scores = {run["task"]: records.percent(number) for number, run in group.iterrows()}
+        scores["judge_j"] = records.percent(group.index[0], _JUDGE)
         rows.append([*cells, *map(scores.get, tasks)])
     metrics = [
         f"{title_of(run['task'])}: {run['main_metric'].rpartition('/')[2]}"
         for _, run in runs.iterrows()
     ]
-    lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
+    lines = ["; ".join(dict.fromkeys(metrics)) + ".", *notes(f"{tasks[-1]}_note"), *run_notes(runs)]
     title = f"{load(benchmark).title}: main metrics in percent"
     columns = (*LABELS, *map(title_of, tasks))
     return Table(f"{benchmark}_scores", title, columns, rows, lines, optional=_OPTIONAL)
