@@ -81,16 +81,16 @@ def _try_on_pairs(judge: str, captions: str, count: int, folder: str) -> None:
 
     if captions:
         task = song_describer.captions(dataset=captions, judge=judge, trials=count)
-        model = "baseline/majority"
     else:
-        task, model = pairs_task(count), judge
+        task = pairs_task(count)
+    model = "baseline/majority" if captions else judge
     (log,) = inspect_eval(task, model, limit=2 * count, log_dir=folder, display="none")
     if log.status != "success":
         raise ValueError(f"the log {log.location} ended with the status {log.status}")
     say(f"Log: {path_of(log.location)}")
     if captions:
-        figure = read_records(log.location).percent(0, "typed_answer/judge_j")
-        say(f"Youden's J: {text(figure)}")
+        records = read_records(log.location)
+        say(f"Youden's J: {text(records.percent(0, 'typed_answer/judge_j'))}")
         return
     right, wrong, difference, silent = judged_pairs(log)
     say(

@@ -21,7 +21,7 @@ Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 import csv
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import nan
 from pathlib import Path
 from string import Template
@@ -309,7 +309,7 @@ class _Panel(NamedTuple):
         return None, failure or f"replied {reply[:_SHOWN]!r}"
 
 
-async def rate_captions(judge: str, captions: Iterable[tuple[str, str]]) -> list[float]:
+async def rate_captions(judge: str, captions: Sequence[tuple[str, str]]) -> list[float]:
     """Return a judge's ratings of captions: from 0 to 5, divided by 5; NaN where none can be read.
 
     Args:

@@ -104,8 +104,8 @@ def _caption_figures(scores: SampleScores) -> Estimates:
         from sacrebleu import corpus_bleu
 
         answers, rights = _sides(scores)
-        captions = [*zip_longest(*map(str.splitlines, rights))]
-        figures["bleu"] = Estimate(corpus_bleu(answers, captions).score / 100)
+        bleu = corpus_bleu(answers, [*zip_longest(*map(str.splitlines, rights))])
+        figures["bleu"] = Estimate(bleu.score / 100)
     trials = [one["trials"] for one in details_of(scores) if one.get("trials")]
     if trials:
         true, false = np.array(trials, float).T  # NaN if unread, which is neither more nor less
@@ -191,10 +191,8 @@ def typed_answer(judge: str = "") -> Scorer:
         verdict = await judge_sample(state, read, right)
         value = verdict.value
         if judge and verdict.reading.answer:
-            trials = state.metadata.get("trials", ())
-            value, *facts["trials"] = await rate_captions(
-                judge, [(right, verdict.reading.answer), *trials]
-            )
+            captions = [(right, verdict.reading.answer), *state.metadata.get("trials", ())]
+            value, *facts["trials"] = await rate_captions(judge, captions)
         return make_score(
             state,
             (),

@@ -26,8 +26,10 @@ class PublishedCaptions(PublishedQuestions):
 
     def _questions(self, task: str) -> Iterator[MediaQuestion]:
         for group in group_by(super()._questions(task), attrgetter("id")).values():
-            captions = [" ".join(str(question.right).split()) for question in group]
-            yield replace(group[0], right="\n".join(captions))
+            # A caption is one line.
+            yield replace(
+                group[0], right="\n".join(" ".join(str(one.right).split()) for one in group)
+            )
 
 
 def _question(name: str, sound: str | Part, caption: str) -> MediaQuestion:

@@ -133,8 +133,8 @@ def _guessing(group: Rows) -> Guessing:
     }
     best = max(scores, key=lambda guess: scores[guess])
     # A caption is not tried on its own clip, the only one that has it.
-    others = tried[-_PAIRED:] if kind.is_prose else tried[:_PAIRED]
-    chance = _mean_score(kind, tried[:_PAIRED], others)
+    others = tried[::-1] if kind.is_prose else tried
+    chance = _mean_score(kind, tried[:_PAIRED], others[:_PAIRED])
     return Guessing(
         [kind.write(answer) for answer in (best, *tried[:_GUESSES])],
         chance,

@@ -29,7 +29,6 @@ from music_evals.scorers.readers import STATUSES
 
 STRICT = "strict_choice/accuracy"
 OFFICIAL = "official_choice/accuracy"
-_JUDGE = "typed_answer/judge_j"
 MOST_UNREAD = 0.05
 """The share of unread replies above which a note says what to do."""
 _BESIDE = {
@@ -288,12 +287,12 @@ def score_table(records: Records, benchmark: str) -> Table:
     """Make the table of main metrics by task, in percent, of a benchmark without its own tables."""
     runs = records.current(benchmark)
     tasks = list(dict.fromkeys(runs["task"]))
-    if any(records.score(run, _JUDGE) for run in runs.index):
+    if any(records.score(run, "typed_answer/judge_j") for run in runs.index):
         tasks.append("judge_j")
     rows = []
     for cells, group in condition_rows(runs):
         scores = {run["task"]: records.percent(number) for number, run in group.iterrows()}
-        scores["judge_j"] = records.percent(group.index[0], _JUDGE)
+        scores["judge_j"] = records.percent(group.index[0], "typed_answer/judge_j")
         rows.append([*cells, *map(scores.get, tasks)])
     metrics = [
         f"{title_of(run['task'])}: {run['main_metric'].rpartition('/')[2]}"

@@ -133,8 +133,9 @@ def rouge_l(answer: str, reference: str) -> float:
     """
     from rapidfuzz.distance import Indel
 
-    texts = [answer, *reference.splitlines()]
-    given, *captions = [re.findall("[a-z0-9]+", text.lower()) for text in texts]
+    given, *captions = [
+        re.findall("[a-z0-9]+", text.lower()) for text in (answer, *reference.splitlines())
+    ]
     # Without the words that both have in order, all words are inserted or deleted.
     return max(Indel.normalized_similarity(given, words) for words in captions)
 

@@ -44,6 +44,5 @@ def read_rating(reply: str) -> int | None:
         ...     "Rating: 4 or 5"), read_rating("Rating: 9"), read_rating("4.5")
         (3, None, None, None)
     """
-    text = _pattern("markup").sub(" ", clean_reply(reply)[-_MAX:])
-    ratings = _pattern("rating").findall(text)
+    ratings = _pattern("rating").findall(_pattern("markup").sub(" ", clean_reply(reply)[-_MAX:]))
     return int(ratings[-1]) if ratings else None
