@@ -170,7 +170,10 @@ def judged(
     async def score(state: TaskState, target: Target) -> Score:
         questions = _questions(state)
         with setting_up():
-            models = {name: judge_model(name) for name in names}
+            models = {
+                name: get_model(name) if "/" in name else get_model(role=name, required=True)
+                for name in names
+            }
         judge = judge_fields if state.metadata.get(FORM) == "schema" else judge_open
         verdicts = await run_in_thread(judge, state.output.completion, questions)
         entries = [_entry(*pair, labels) for pair in zip(questions, verdicts, strict=True)]
@@ -183,11 +186,6 @@ def judged(
         return _score(state, questions, entries, names)
 
     return score
-
-
-def judge_model(name: str) -> Model:
-    """Return a judge by the name of a model, or by that of a role, which has no "/"."""
-    return get_model(name) if "/" in name else get_model(role=name, required=True)
 
 
 def _judge_names(judges: list[str] | str) -> list[str]:
@@ -313,14 +311,14 @@ async def rate_captions(judge: str, captions: Sequence[tuple[str, str]]) -> list
     """Return a judge's ratings of captions: from 0 to 5, divided by 5; NaN where none can be read.
 
     Args:
-        judge: name of a model, or a role.
+        judge: name of a model; the model with the role ``judge``, if there is one, takes its place.
         captions: what people wrote, a caption a line, and the caption to rate.
 
     Source: github.com/EvolvingLMMs-Lab/lmms-eval, ``lmms_eval/tasks/song_describer/utils.py``, for
         the scale. A rating that lmms-eval cannot read is 0 there.
     """
     with setting_up():
-        model = judge_model(judge)
+        model = get_model(role="judge", default=judge)
     panel = _Panel({}, GenerateConfig(temperature=0), read_rating)
     ratings = []
     for people, text in captions:

@@ -106,10 +106,11 @@ def _caption_figures(scores: SampleScores) -> Estimates:
         answers, rights = _sides(scores)
         bleu = corpus_bleu(answers, [*zip_longest(*map(str.splitlines, rights))])
         figures["bleu"] = Estimate(bleu.score / 100)
-    trials = [one["trials"] for one in details_of(scores) if one.get("trials")]
-    if trials:
-        true, false = np.array(trials, float).T  # NaN if unread, which is neither more nor less
-        figures["judge_j"] = Estimate(*compare(true < false, true > false)[:3])
+    rated = [score for score in scores if (score.score.metadata or {}).get("trials")]
+    if rated:
+        # NaN if unread, which is neither more nor less.
+        true, false = np.array([one["trials"] for one in details_of(rated)], float).T
+        figures["judge_j"] = Estimate(*compare(true < false, true > false, _clips(rated))[:3])
     return figures
 
 
@@ -169,7 +170,7 @@ def typed_answer(judge: str = "") -> Scorer:
     pitches; other kinds may be right in part.
 
     Args:
-        judge: a model or a role that rates answers of the kind ``caption``, see
+        judge: a model that rates answers of the kind ``caption``, see
             `music_evals.scorers.judge.rate_captions`; a caption without a rating is unscored.
             Metadata ``trials`` of a sample are a true and a false caption, which the judge rates,
             too, each behind what people wrote.

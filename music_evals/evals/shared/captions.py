@@ -19,8 +19,8 @@ class CaptionParameters(QuestionSetParameters):
     """Parameters of tasks on captions: those of question sets, and two more.
 
     Args:
-        judge: a model, or a role, that rates each caption from 0 to 5 against those of people; the
-            score is the rating divided by 5. Without it, the score is ROUGE-L.
+        judge: a model that rates each caption from 0 to 5 against those of people; the score is the
+            rating divided by 5. Without it, the score is ROUGE-L.
         trials: of so many clips, the first ones, the judge also rates a true and a false caption,
             so that the log says whether it tells them apart.
     """

@@ -135,11 +135,8 @@ def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = Fals
 
 def _read_unmarked(text: str, kind: AnswerKind) -> Reading:
     """Read a reply without a label; one that refuses gives no answer in passing."""
-    if kind.is_prose:
-        is_refused = all(map(is_refusal, (text, text.partition(".")[0])))
-    else:
-        is_refused = refuses(text)
-    if is_refused:
+    places = (text, text.partition(".")[0])  # prose also has to open with a refusal
+    if all(map(is_refusal, places)) if kind.is_prose else refuses(text):
         return Reading("refused")
     for statement in unmarked_statements(text, kind):
         reading = _read(statement, kind, "in the reply")
