@@ -19,6 +19,13 @@ def calibrate_judge(
     judge: Annotated[
         str, Option(help="Without a log: a model, tried on pairs of a right and a wrong answer.")
     ] = "",
+    captions: Annotated[
+        str,
+        Option(
+            help="With --judge: try it on captions of Song Describer, `generated`, `published` or "
+            "a folder."
+        ),
+    ] = "",
     count: Annotated[int, Option(help="Answers to mark, or pairs.", min=2)] = 60,
     log_dir: Annotated[str, Option(help="Folder of the judge's log.")] = "logs/judges",
     port: Port = 7577,
@@ -33,7 +40,7 @@ def calibrate_judge(
         if log:
             _label(log, name, count, port, open_page)
         else:
-            _try_on_pairs(judge, count, log_dir)
+            _try_on_pairs(judge, captions, count, log_dir)
 
 
 def _label(path: Path, person: str, count: int, port: int, open_page: bool) -> None:
@@ -63,21 +70,32 @@ def _label(path: Path, person: str, count: int, port: int, open_page: bool) -> N
         say(*(f"{name}: {text(figure)}" for name, figure in agreement(items).items()))
 
 
-def _try_on_pairs(judge: str, count: int, folder: str) -> None:
-    """Have a judge mark right and wrong answers, and say how it tells them apart."""
+def _try_on_pairs(judge: str, captions: str, count: int, folder: str) -> None:
+    """Have a judge mark right and wrong answers, or captions, and say how it tells them apart."""
     from inspect_ai import eval as inspect_eval
 
+    from music_evals.evals import song_describer
     from music_evals.evals.shared.calibration import judged_pairs, pairs_task
+    from music_evals.reports.records import read_records
     from music_evals.reports.table import text
 
-    (log,) = inspect_eval(pairs_task(count), judge, log_dir=folder, display="none")
+    if captions:
+        task = song_describer.captions(dataset=captions, judge=judge, trials=count)
+    else:
+        task = pairs_task(count)
+    model = "baseline/majority" if captions else judge
+    (log,) = inspect_eval(task, model, limit=2 * count, log_dir=folder, display="none")
     if log.status != "success":
         raise ValueError(f"the log {log.location} ended with the status {log.status}")
+    say(f"Log: {path_of(log.location)}")
+    if captions:
+        records = read_records(log.location)
+        say(f"Youden's J: {text(records.percent(0, 'typed_answer/judge_j'))}")
+        return
     right, wrong, difference, silent = judged_pairs(log)
     say(
         f"Calls right, of right answers: {text(right)}",
         f"Calls right, of wrong answers: {text(wrong)}",
         f"Youden's J: {text(difference)}",
         f"Replies without a mark, which count as wrong: {silent}",
-        f"Log: {path_of(log.location)}",
     )

@@ -21,7 +21,8 @@ Source: arXiv 2511.20697, sections 3.3 and 5.1, Appendices G and H.
 import csv
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from math import nan
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -40,7 +41,7 @@ from music_evals.scorers.metrics.estimates import flatten
 from music_evals.scorers.readers import try_read
 from music_evals.scorers.readers.fields import FORM, judge_fields
 from music_evals.scorers.readers.verdicts import judge_open
-from music_evals.scorers.readers.votes import read_vote
+from music_evals.scorers.readers.votes import read_rating, read_vote
 from music_evals.scorers.scores import (
     ANSWER_METRICS,
     Figures,
@@ -63,7 +64,8 @@ GRACE = 12.0
 LATE = "came too late: a majority stood"
 """The reason of an abstention: the others had a majority, and `GRACE` later there was no vote."""
 
-PROMPT = Template(read_toml(__package__, "judge.toml")["prompt"])
+_PROMPTS = read_toml(__package__, "judge.toml")
+PROMPT = Template(_PROMPTS["prompt"])
 """The prompt of a judge; it sees neither the question nor the score, as in the paper."""
 
 _FIELDS = ("id", "level", "kind", "question", "answer", "answer_type")
@@ -269,6 +271,7 @@ class _Panel(NamedTuple):
 
     models: Mapping[str, Model]
     config: GenerateConfig
+    read: Callable[..., int | None] = read_vote
 
     async def collect_votes(self, question: _Facts, entry: _Entry) -> None:
         """Ask all judges about an answer at the same time, and enter their votes."""
@@ -279,7 +282,7 @@ class _Panel(NamedTuple):
         with anyio.CancelScope() as scope:
 
             async def ask(name: str) -> None:
-                votes[name] = await self._vote(self.models[name], prompt)
+                votes[name] = await self.vote(self.models[name], prompt)
                 cast = Counter(vote for vote, _ in votes.values() if vote is not None)
                 if 2 * max(cast.values(), default=0) > len(self.models):
                     scope.deadline = min(scope.deadline, anyio.current_time() + GRACE)
@@ -290,7 +293,7 @@ class _Panel(NamedTuple):
             if reason:
                 entry["abstained"][name] = reason
 
-    async def _vote(self, judge: Model, prompt: str) -> tuple[int | None, str]:
+    async def vote(self, judge: Model, prompt: str) -> tuple[int | None, str]:
         """A judge's vote, or None and the reason why it abstains."""
         try:
             reply = (await judge.generate(prompt, config=self.config)).completion
@@ -298,10 +301,31 @@ class _Panel(NamedTuple):
             raise
         except Exception as error:  # a judge that fails must not lose the votes of the others
             return None, f"{type(error).__name__}: {error}"[:_SHOWN]
-        vote, failure = try_read(read_vote, reply)
+        vote, failure = try_read(self.read, reply)
         if vote is not None:
             return vote, ""
         return None, failure or f"replied {reply[:_SHOWN]!r}"
+
+
+async def rate_captions(judge: str, captions: Sequence[tuple[str, str]]) -> list[float]:
+    """Return a judge's ratings of captions: from 0 to 5, divided by 5; NaN where none can be read.
+
+    Args:
+        judge: name of a model; the model with the role ``judge``, if there is one, takes its place.
+        captions: what people wrote, a caption a line, and the caption to rate.
+
+    Source: github.com/EvolvingLMMs-Lab/lmms-eval, ``lmms_eval/tasks/song_describer/utils.py``, for
+        the scale. A rating that lmms-eval cannot read is 0 there.
+    """
+    with setting_up():
+        model = get_model(role="judge", default=judge)
+    panel = _Panel({}, GenerateConfig(temperature=0), read_rating)
+    ratings = []
+    for people, text in captions:
+        texts = without_tags(reference=people, prediction=text)
+        rating, _ = await panel.vote(model, Template(_PROMPTS["rating"]).substitute(texts))
+        ratings.append(nan if rating is None else rating / 5)
+    return ratings
 
 
 def _score(

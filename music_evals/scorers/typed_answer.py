@@ -7,6 +7,7 @@ it.
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import zip_longest
 from statistics import fmean
 from string import ascii_uppercase
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.notation.extras import missing_packages
 from music_evals.notation.grouping import group_by
 from music_evals.scorers.answer_kinds import LABEL, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
@@ -23,6 +25,7 @@ from music_evals.scorers.answer_kinds.words import count_errors
 from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
 from music_evals.scorers.explanations import make_score
 from music_evals.scorers.items import cluster_of
+from music_evals.scorers.judge import rate_captions
 from music_evals.scorers.metrics.estimates import (
     Estimate,
     Estimates,
@@ -31,6 +34,7 @@ from music_evals.scorers.metrics.estimates import (
     resampled,
     share,
 )
+from music_evals.scorers.metrics.paired import compare
 from music_evals.scorers.metrics.resampling import Floats
 from music_evals.scorers.scores import (
     ANSWER_METRICS,
@@ -56,7 +60,10 @@ def kind_figures(scores: SampleScores) -> Figures:
     ``macro_f1`` of ``label`` and ``labels``: the mean of F1 over the labels that occur. ``wer`` and
     ``cer`` of ``text``: errors by the length of all references, of normalised texts; ``wer_raw``
     and ``cer_raw`` without case and punctuation only. ``exact`` of ``key``: the share of
-    right keys.
+    right keys. Of ``caption``: ``bleu``, sacrebleu's from 0 to 1 over all clips, if the extra
+    ``captions`` is installed; and ``judge_j``, of pairs of a true and a false caption the share in
+    which the judge prefers the true one, less the share in which it prefers the false one, which is
+    Youden's J if there are two ratings.
     """
     figures: Estimates = {}
 
@@ -91,11 +98,28 @@ def _key_figures(scores: SampleScores) -> Estimates:
     return {"exact": share(fmean(exact), len({*_clips(scores)}))}
 
 
+def _caption_figures(scores: SampleScores) -> Estimates:
+    figures = {}
+    if not missing_packages("captions"):
+        from sacrebleu import corpus_bleu
+
+        answers, rights = _sides(scores)
+        bleu = corpus_bleu(answers, [*zip_longest(*map(str.splitlines, rights))])
+        figures["bleu"] = Estimate(bleu.score / 100)
+    rated = [score for score in scores if (score.score.metadata or {}).get("trials")]
+    if rated:
+        # NaN if unread, which is neither more nor less.
+        true, false = np.array([one["trials"] for one in details_of(rated)], float).T
+        figures["judge_j"] = Estimate(*compare(true < false, true > false, _clips(rated))[:3])
+    return figures
+
+
 _FIGURES = {
     LABEL: _label_figures,
     "labels": _label_figures,
     "text": _text_figures,
     "key": _key_figures,
+    "caption": _caption_figures,
 }
 
 
@@ -141,9 +165,15 @@ def _clips(scores: SampleScores) -> list[str]:
 
 
 @scorer(metrics=[main_metric("score"), kind_figures(), *ANSWER_METRICS, choice_details()])
-def typed_answer() -> Scorer:
+def typed_answer(judge: str = "") -> Scorer:
     """Score an answer by its kind, from 0 to 1: a label is right or wrong, as are numbers and
     pitches; other kinds may be right in part.
+
+    Args:
+        judge: a model that rates answers of the kind ``caption``, see
+            `music_evals.scorers.judge.rate_captions`; a caption without a rating is unscored.
+            Metadata ``trials`` of a sample are a true and a false caption, which the judge rates,
+            too, each behind what people wrote.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -158,15 +188,19 @@ def typed_answer() -> Scorer:
             state.metadata.get("vocabulary", ()),
             state.metadata.get("aliases", {}),
         )
-        judge = partial(judge_typed, right=right, kind=kind, is_cut=was_cut(state))
-        verdict = await judge_sample(state, judge, right)
+        read = partial(judge_typed, right=right, kind=kind, is_cut=was_cut(state))
+        verdict = await judge_sample(state, read, right)
+        value = verdict.value
+        if judge and verdict.reading.answer:
+            captions = [(right, verdict.reading.answer), *state.metadata.get("trials", ())]
+            value, *facts["trials"] = await rate_captions(judge, captions)
         return make_score(
             state,
             (),
             verdict,
             kind.write(right),
             f"{verdict.value:.2f} ({kind.name}).",
-            verdict.value,
+            value,
             right_answer=right,
             weight=kind.weight(verdict.reading.answer or "", right),
             **facts,

@@ -143,7 +143,8 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
         solver = with_shuffled_options(solver, params.seed)
     facts = benchmark.tasks[name]
     has_types = any(map(is_typed, rows))
-    scorers = [typed_answer()] if has_types else [strict_choice()]
+    judge = getattr(params, "judge", "")
+    scorers = [typed_answer(judge)] if has_types else [strict_choice()]
     if reading := benchmark.table.get("official_reading"):
         scorers.append(official_choice(reading))
     elif params.protocol == "paper":
@@ -168,7 +169,8 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     if params.options != "leave_one_out":
         floors = {"": floors_of(origin, name, {"test": rows})}
     if guessing:
-        floors = {"": typed_floors(guessing, facts)}
+        # Those of a judge's ratings are the scores of baselines with the same judge.
+        floors = {} if judge else {"": typed_floors(guessing, facts)}
     if facts.templates and floors:
         best = typed_floors(guessing_of(rows, facts), facts)["majority"]
         floors = {"": {**floors[""], "template": best}}

@@ -132,7 +132,9 @@ def _guessing(group: Rows) -> Guessing:
         for guess in dict.fromkeys(kind.guesses(references))
     }
     best = max(scores, key=lambda guess: scores[guess])
-    chance = _mean_score(kind, tried[:_PAIRED], tried[:_PAIRED])
+    # A caption is not tried on its own clip, the only one that has it.
+    others = tried[::-1] if kind.is_prose else tried
+    chance = _mean_score(kind, tried[:_PAIRED], others[:_PAIRED])
     return Guessing(
         [kind.write(answer) for answer in (best, *tried[:_GUESSES])],
         chance,

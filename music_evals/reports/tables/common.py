@@ -41,6 +41,7 @@ _BESIDE = {
     "Read again": "read_again",
     "Reader failed": "reader_failed",
     "Reader invents": "reader_invents",
+    "BLEU": "bleu",
     "Right option": "probability",
     "All options": "options_mass",
 }
@@ -64,6 +65,7 @@ _TITLES = {
     "midi": "MIDI",
     "metadata_qa": "Metadata QA",
     "wer": "WER",
+    "judge_j": "Judge's J",
     "source": "Sound source",
     "abc": "ABC",
 }
@@ -285,15 +287,18 @@ def score_table(records: Records, benchmark: str) -> Table:
     """Make the table of main metrics by task, in percent, of a benchmark without its own tables."""
     runs = records.current(benchmark)
     tasks = list(dict.fromkeys(runs["task"]))
+    if any(records.score(run, "typed_answer/judge_j") for run in runs.index):
+        tasks.append("judge_j")
     rows = []
     for cells, group in condition_rows(runs):
         scores = {run["task"]: records.percent(number) for number, run in group.iterrows()}
+        scores["judge_j"] = records.percent(group.index[0], "typed_answer/judge_j")
         rows.append([*cells, *map(scores.get, tasks)])
     metrics = [
         f"{title_of(run['task'])}: {run['main_metric'].rpartition('/')[2]}"
         for _, run in runs.iterrows()
     ]
-    lines = ["; ".join(dict.fromkeys(metrics)) + ".", *run_notes(runs)]
+    lines = ["; ".join(dict.fromkeys(metrics)) + ".", *notes(f"{tasks[-1]}_note"), *run_notes(runs)]
     title = f"{load(benchmark).title}: main metrics in percent"
     columns = (*LABELS, *map(title_of, tasks))
     return Table(f"{benchmark}_scores", title, columns, rows, lines, optional=_OPTIONAL)

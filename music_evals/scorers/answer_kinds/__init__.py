@@ -11,7 +11,8 @@ from a library if one has it. Kinds are plain Python. A name may have an argumen
 - ``times:0.25``, ``all_times:0.25``, ``beats``: times in seconds, with a tolerance;
 - ``notes``, ``melody``: a transcription;
 - ``text``, ``text:cer``: words, by the errors in words or characters;
-- ``name``: a person, a piece or an instrument.
+- ``name``: a person, a piece or an instrument;
+- ``caption``: a description in free words, by ROUGE-L.
 
 Readers rather give no answer than a wrong one: in a statement with two pitches, none is read.
 """
@@ -58,6 +59,7 @@ KINDS = {
     "melody": ("transcriptions", ""),
     "text": ("words", "|cer"),
     "name": ("words", ""),
+    "caption": ("words", ""),
 }
 """Name of a kind → the module here that makes it, and the pattern of its argument."""
 
@@ -133,7 +135,8 @@ def judge_typed(reply: str, right: str, kind: AnswerKind, *, is_cut: bool = Fals
 
 def _read_unmarked(text: str, kind: AnswerKind) -> Reading:
     """Read a reply without a label; one that refuses gives no answer in passing."""
-    if refuses(text):
+    places = (text, text.partition(".")[0])  # prose also has to open with a refusal
+    if all(map(is_refusal, places)) if kind.is_prose else refuses(text):
         return Reading("refused")
     for statement in unmarked_statements(text, kind):
         reading = _read(statement, kind, "in the reply")

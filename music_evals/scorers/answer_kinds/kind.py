@@ -36,6 +36,7 @@ class AnswerKind:
         is_sure: whether a single value without a label is an answer, though several may be.
         column: a pattern of the headings of tables and fields of JSON that have the answer.
         is_long: whether an answer may have many lines, and is all that follows its label.
+        is_prose: whether an answer is sentences, so that one that denies something is no refusal.
     """
 
     name: str = ""
@@ -48,3 +49,4 @@ class AnswerKind:
     is_sure: bool = False
     column: str = ""
     is_long: bool = False
+    is_prose: bool = False

@@ -1,6 +1,8 @@
 """Words that are sung or said: the word error rate, or with ``text:cer`` the character error rate.
 
 ``name`` is the name of a person, a piece or an instrument, right or wrong; see `readers.names`.
+``caption`` is a description of music, by its ROUGE-L, which rewards shared words alone; its
+references are all captions of a clip, a line each.
 
 Conventions: both texts are normalised as papers do, English words by Whisper's normaliser (numbers,
 contractions, British spelling), Chinese characters to simplified ones; case and punctuation do not
@@ -36,7 +38,15 @@ _MOST_OF_NAME = 12  # words
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make ``text``, ``text:cer`` or ``name``."""
+    """Make ``text``, ``text:cer``, ``name`` or ``caption``."""
+    if name == "caption":
+        return AnswerKind(
+            read=lambda statement: re.findall(r"(?s)\S.*", statement),
+            score=rouge_l,
+            write=lambda captions: captions.partition("\n")[0],
+            is_long=True,
+            is_prose=True,
+        )
     if name == "name":
         return AnswerKind(read=_read_name, score=lambda *sides: float(is_same_name(*sides) is True))
     is_cer = argument == "cer"
@@ -109,6 +119,25 @@ def count_errors(
     counted = compare(expected, given)
     length = len(counted.references[0])
     return length - counted.hits + counted.insertions, length
+
+
+def rouge_l(answer: str, reference: str) -> float:
+    """Return the ROUGE-L (F-measure) of a caption against the nearest line of a reference.
+
+    Words are those of the package ``rouge-score`` without stemming: letters a to z and digits,
+    without case. Source: C.-Y. Lin, "ROUGE: A Package for Automatic Evaluation of Summaries",
+    2004.
+
+    >>> rouge_l("a slow piano tune", "Fast drums\\nA slow, sad piano tune")
+    0.8888888888888888
+    """
+    from rapidfuzz.distance import Indel
+
+    given, *captions = [
+        re.findall("[a-z0-9]+", text.lower()) for text in (answer, *reference.splitlines())
+    ]
+    # Without the words that both have in order, all words are inserted or deleted.
+    return max(Indel.normalized_similarity(given, words) for words in captions)
 
 
 def _read(statement: str) -> list[str]:

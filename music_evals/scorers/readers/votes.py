@@ -1,5 +1,5 @@
-"""Reading a judge's vote, 1 (the same) or 0, from a reply that may reason first: the last line with
-a vote decides.
+"""Reading a judge's vote, 1 (the same) or 0, or its rating, 0 to 5, from a reply that may reason
+first: the last line with a vote or a rating decides.
 """
 
 import unicodedata
@@ -34,3 +34,15 @@ def read_vote(reply: str) -> int | None:
         if match := _pattern("in_words").match(line):
             return int(match["right"] is not None)
     return None
+
+
+def read_rating(reply: str) -> int | None:
+    """Read a whole number from 0 to 5, alone in a line or at its end behind "Rating:".
+
+    Example:
+        >>> read_rating("The mood is wrong.\\n**Rating:** 3/5"), read_rating(
+        ...     "Rating: 4 or 5"), read_rating("Rating: 9"), read_rating("4.5")
+        (3, None, None, None)
+    """
+    ratings = _pattern("rating").findall(_pattern("markup").sub(" ", clean_reply(reply)[-_MAX:]))
+    return int(ratings[-1]) if ratings else None

@@ -289,7 +289,7 @@ def layouts_of(kind):
     names = [
         name
         for name in LAYOUTS
-        if base not in ("notes", "melody", "text") or name not in ROWS_NEED_LINES
+        if base not in ("notes", "melody", "text", "caption") or name not in ROWS_NEED_LINES
     ]
     return [*names, "one line"] if base == "text" else names
 
