@@ -1,9 +1,9 @@
 """The cache folder: default datasets, fetched files, results of LilyPond, embeddings, renderings of
 scores.
 
-Everything in it can be made or fetched again. Except for datasets, old entries are removed when a folder
-exceeds its limit. If the cache cannot be read or written, a warning says so once, and the program
-works without it.
+Everything in it can be made or fetched again. Except for datasets, old entries are removed when a
+folder exceeds its limit. If the cache cannot be read or written, a warning says so once, and the
+program works without it.
 """
 
 import hashlib
