@@ -38,17 +38,6 @@ def quick(monkeypatch):
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_group_runs_in_order_and_a_task_that_is_named_twice_once():
-    assert asked("quick", "quick") == [
-        "muse_syncopation modality=midi",
-        "muse_chord_quality modality=midi",
-        "musictheorybench_knowledge",
-    ]
-    # The command line goes before what the group sets.
-    assert asked("quick", "-T", "modality=audio")[0] == "muse_syncopation modality=audio"
-
-
-@pytest.mark.usefixtures("quick")
 def test_data_that_cannot_be_fetched_is_asked_for_once_and_stops_no_other_task(
     monkeypatch,
 ):

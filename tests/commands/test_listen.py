@@ -274,6 +274,18 @@ def test_a_session_is_one_of_its_parameters_and_data(tmp_path):
     assert [row.get("reply") for row in rows] == [None, "Final Answer: B", "Final Answer: C"]
 
 
+def test_two_processes_do_not_write_one_session(tmp_path):
+    path = session(tmp_path).path
+    program = (
+        "import sys; from tests.commands.test_listen import Path, session; "
+        "session(Path(sys.argv[1]))"
+    )
+    second = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True
+    )
+    assert f"another process writes answers to {path}" in second.stderr
+
+
 @pytest.mark.parametrize(
     "params",
     [

@@ -2,18 +2,14 @@
 
 import csv
 import re
-from pathlib import Path
-from shutil import copy
 from tempfile import gettempdir
 from urllib.parse import unquote
 
-import fsspec
 import pytest
 from inspect_ai.log import read_eval_log
 
 from music_evals.reports import site
 from tests.commands.cli import lines_of_table, run
-from tests.reports.conftest import GOLDEN
 from tests.reports.logs import write_log
 
 QUESTIONS = "CCI"
@@ -22,33 +18,6 @@ QUESTIONS = "CCI"
 def rows(path):
     with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
-
-
-def write_pieces(folder):
-    """Pieces written as LilyBench asks."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return Path(copy(GOLDEN / "46-generation-chance.eval", folder))
-
-
-def test_an_earlier_report_is_replaced_only_if_asked(tmp_path):
-    out = tmp_path / "out"
-    command = ("report", write_pieces(tmp_path / "logs"), "--out", out)
-    out.mkdir()
-    assert run(*command)[0] == 0
-    (out / "stale.csv").write_text("")
-    code, output = run(*command)
-    assert (code, "already holds a report" in output, (out / "stale.csv").exists()) == (
-        1,
-        True,
-        True,
-    )
-    assert run(*command, "--overwrite")[0] == 0
-    assert not (out / "stale.csv").exists()
-
-    (out / "thesis.tex").write_text("mine")
-    code, output = run(*command, "--overwrite")
-    assert (code, "is not empty and does not hold a report of ours" in output) == (1, True)
-    assert (out / "thesis.tex").read_text() == "mine"
 
 
 def test_a_site_holds_page_card_figures_and_the_logs_that_count(tmp_path):
@@ -108,19 +77,6 @@ def test_the_media_in_the_logs_of_a_site_are_bounded(tmp_path, monkeypatch):
     assert [sample.metadata["media"] for sample in copied.samples or []] == [[media], ["data:,"]]
     assert "index.html" in (tmp_path / "site" / "report.html").read_text(encoding="utf-8")
     assert "report.html" in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
-
-
-def test_a_site_of_logs_that_lie_elsewhere_has_copies_of_them(tmp_path):
-    log = write_log(tmp_path, QUESTIONS)
-    files = fsspec.filesystem("memory")
-    files.put(str(log), "/somewhere/a.eval")
-    try:
-        code, output = run("report", "memory://somewhere/a.eval", "--site", tmp_path / "site")
-    finally:
-        files.rm("/somewhere", recursive=True)
-    assert code == 0, output
-    (copy,) = (tmp_path / "site" / "logs" / "logs").glob("*.eval")
-    assert copy.read_bytes() == log.read_bytes()
 
 
 def test_two_models_or_conditions_are_compared_on_the_same_questions(tmp_path):

@@ -17,7 +17,7 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from music_evals.commands.run import _places, show_scores
 from music_evals.evals import muse
 from music_evals.solvers.abilities import provider_problem
-from tests.commands.cli import lines_of_table, run
+from tests.commands.cli import run
 from tests.reports.logs import write_log
 
 # As in tests/conftest.py: Inspect would list all installed packages for every task.
@@ -194,22 +194,6 @@ def test_the_size_of_caches_is_checked_before_any_work(monkeypatch):
     assert "MUSIC_EVALS_CACHE_GB='lots' is no number of gigabytes" in output
 
 
-def test_a_price_names_what_it_leaves_out():
-    asked = [
-        "run",
-        "musictheorybench_reasoning",
-        "muse_chord_quality",
-        "--dry-run",
-        "--price",
-        "1/1",
-    ]
-    code, output = run(*asked)
-    assert code == 0
-    assert "The price is no bound" not in output
-    _, output = run(*asked, "--max-tokens", "10")
-    assert "The price is no bound" not in output
-
-
 def test_a_benchmark_and_a_task_run_by_name_from_any_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = [
@@ -251,16 +235,6 @@ def test_the_share_of_unread_replies_and_the_score_by_rules_are_shown(tmp_path):
     assert "--max-tokens" not in shown["form"]
     assert "0% unread" in shown["good"]
     assert "In some runs" not in shown["good"]
-
-
-def test_a_dry_run_counts_what_a_reading_model_is_sent_at_most():
-    asked = ("musictheorybench_reasoning", "--model", "x/y", "--dry-run", "--limit", "5")
-    code, output = run("run", *asked, "--model-role", "reader=x/z")
-    assert code == 0, output
-    reader = next(row for row in lines_of_table(output) if "reader" in row[1])
-    assert (reader[2], reader[4]) == ("11", "704")  # with six replies of the reader's trial
-    _, output = run("run", *asked)
-    assert "reader" not in output
 
 
 def test_a_log_that_cannot_be_read_is_named(tmp_path):

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from fsspec.implementations.local import LocalFileSystem
 from inspect_ai.log import list_eval_logs, read_eval_log
+from typer import BadParameter
 
 from music_evals.commands import run_file
 from tests import garbled  # noqa: F401 - registers a model
@@ -58,6 +59,24 @@ def test_a_run_is_repeated_from_its_file(tmp_path):
     changed = written(second / "run-2.yaml")
     assert changed["parameters"] == {"seed": 4, "shots": "few"}
     assert (changed["generation"], changed["limit"]) == ({"temperature": 0}, 1)
+
+
+def test_no_file_has_a_key(tmp_path, monkeypatch):
+    secret = "abcdefghijklmnopqrstuvwxyz"
+    monkeypatch.setenv("OUR_API_KEY", secret)
+    provider = {"api_key": "a", "note": secret, "nested": {"hf_token": "b", "max_tokens": 7}}
+    options = {"tags": "http://me:word@host", "metadata": ["authorization: Basic x"], "epochs": 2}
+    generation = {"extra_headers": {"X-Mine": "d"}, "max_tokens": 9}
+    run_file.write_run_file(
+        str(tmp_path), {"model_args": provider, "options": options, "generation": generation}
+    )
+    values = written(tmp_path / "run.yaml")
+    del values["versions"]
+    assert values == {
+        "model_args": {"nested": {"max_tokens": 7}},
+        "options": {"epochs": 2},
+        "generation": {"max_tokens": 9},
+    }
 
 
 def test_several_models_have_a_folder_each(tmp_path):
@@ -118,6 +137,20 @@ def test_a_mistake_in_a_file_is_named_in_a_line(text, message, tmp_path):
     assert code == 2
     assert message in " ".join(output.split())
     assert "-1" in text or "eval.yaml: " in output
+
+
+def test_a_small_file_cannot_take_much_memory_or_depth(tmp_path):
+    config = tmp_path / "eval.yaml"
+    lines = ["  a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+    texts = {
+        "needs more than 256 MiB of memory": "\n".join(["metadata:", *lines]),
+        "it is nested too deep": "metadata: " + "[" * 50_000,
+    }
+    for message, text in texts.items():
+        config.write_text(text, encoding="utf-8")
+        with pytest.raises(BadParameter, match=message):
+            run_file.read_run_file(config)
 
 
 def test_a_full_disk_leaves_no_part_of_a_file(tmp_path, monkeypatch):

@@ -29,6 +29,15 @@ def prompt(task, number=0):
     return message.text  # type: ignore[union-attr]
 
 
+def test_who_knows_the_answers_scores_in_full(small, tmp_path):
+    tasks = [make(name, small) for name in TASKS]
+    logs = run(tasks, tmp_path, model=knowing(tasks))
+    assert [log.eval.task for log in logs] == [
+        f"abc_eval_like_{name}_generated-seed5" for name in TASKS
+    ]
+    assert [headline(log) for log in logs] == [1] * 10
+
+
 @pytest.mark.usefixtures("lilypond_runs")
 def test_the_authors_folder_is_a_dataset_and_its_answers_are_read_as_published(
     tmp_path, monkeypatch

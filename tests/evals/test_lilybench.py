@@ -3,6 +3,7 @@
 import pytest
 from inspect_ai.model import ContentText, get_model
 
+from music_evals.datasets_builders.lilybench.rows import TASKS
 from music_evals.evals import lilybench
 from music_evals.evals.shared.parameters import ParameterError
 from music_evals.notation.lilypond.compiler import LilyPondError
@@ -44,6 +45,20 @@ def knowing(tasks, form="{}"):
     return get_model("scripted/model", reply=reply, memoize=False)
 
 
+def test_who_knows_the_answers_scores_in_full(small, tmp_path):
+    strict = [make(name, small) for name in TASKS]
+    paper = [make(name, small, protocol="paper") for name in ("metadata_prediction", *HEADLINES)]  # type: ignore[arg-type]
+    logs = run([*strict, *paper], tmp_path, model=knowing([*strict, *paper]))
+    assert [log.eval.task for log in logs[:10]] == [f"lilybench_{name}_mutopia" for name in TASKS]
+    assert [(log.eval.metadata or {})["protocol"] for log in logs] == ["strict"] * 10 + [
+        "paper"
+    ] * 4
+    for log in logs:
+        assert headline(log) == 1, log.eval.task
+        (figures,) = metrics(log).values()
+        assert figures["in_form"] == 1
+
+
 DRAWN = media.render_media  # other tests do without
 
 
@@ -64,29 +79,6 @@ def test_a_long_score_in_abc_is_not_drawn():
     (content,) = DRAWN({"abc": abc})
     assert isinstance(content, ContentText)
     assert content.text.startswith("No picture, no sound: the score has 10,020 characters")
-
-
-@pytest.mark.parametrize(
-    ("model", "strategy", "protocol"),
-    [
-        ("baseline/reader", "standalone", "strict"),
-        ("baseline/reader", "cot", "paper"),
-        ("baseline/chance", "cot", "strict"),
-        ("baseline/majority", "standalone", "strict"),
-    ],
-)
-def test_baselines_answer_in_form(small, tmp_path, model, strategy, protocol):
-    names = (
-        ("bar_count", "metadata_qa") if model == "baseline/reader" else ("metadata_qa", *HEADLINES)
-    )
-    tasks = [make(name, small, strategy=strategy, protocol=protocol) for name in names]
-    logs = run(tasks, tmp_path, model=model, limit=2 if model == "baseline/reader" else None)
-    for log in logs:
-        (figures,) = metrics(log).values()
-        assert figures["in_form"] == 1, log.eval.task
-    found = {(log.eval.metadata or {})["config"]: headline(log) for log in logs}
-    if model == "baseline/reader":
-        assert found["bar_count"] == found["metadata_qa"] == 1
 
 
 def test_long_scores_are_left_out_whole(small):

@@ -5,7 +5,6 @@ them.
 import math
 import shutil
 from dataclasses import replace
-from typing import Any, cast
 from unittest.mock import patch
 
 import pytest
@@ -18,10 +17,9 @@ pytest.importorskip("lilypond", reason="LilyPond is not installed: pip install -
 
 import torch
 
-from music_evals.benchmarks.prompts import load_prompts
 from music_evals.datasets_builders.dataset_io import DatasetError
 from music_evals.datasets_builders.lilybench_generation.references import load_references
-from music_evals.evals.lilybench_generation import generation, published_request, written_music
+from music_evals.evals.lilybench_generation import generation, written_music
 from music_evals.notation.lilypond import writing
 from music_evals.scorers import reference_pieces, written_pieces
 from tests.encoders.tiny_encoder import make_tiny_encoder
@@ -29,7 +27,6 @@ from tests.generation_dataset import PROMPTS, make_dataset, piece
 from tests.harness import metrics, run, run_scripted, samples
 from tests.notation.lilypond.sandbox.test_hostile import BOUNDED, STOPPED_BY_TIME
 
-METADATA = "%% === METADATA ==="
 GOOD = piece(7)
 BROKEN = GOOD.replace("\\score {", "\\score ")
 
@@ -84,16 +81,6 @@ def prompts_of(**parameters):
         assert isinstance(sample.input, list)
         found.append(sample.input)
     return found
-
-
-def test_what_the_papers_prompt_does_not_know_has_no_line_and_other_words():
-    row = dict.fromkeys(("composer", "period", "form", "ensemble", "part", "key", "metre"))
-    told = published_request(cast(Any, row), load_prompts("lilybench_generation")["paper"])
-    assert told.startswith(f"{METADATA}\n%% part: full\n%% === END METADATA ===")
-    assert all(
-        words in told
-        for words in ("18th century (Baroque)", "any short form", "a few", "whole ensemble")
-    )
 
 
 def test_the_first_prompts_of_the_bank_are_asked(dataset):
@@ -215,12 +202,3 @@ def test_what_the_dataset_lacks_is_told_before_any_work(dataset, tmp_path):
     shutil.rmtree(bare)
     with pytest.raises((ParameterError, DatasetError), match="does not exist"):
         generation(dataset=str(bare))
-
-
-def test_a_dataset_without_reference_sets_says_so(tmp_path):
-    bare = make_dataset(tmp_path / "bare", references={"mutopia": []})
-    found = figures(
-        run_scripted(generation(dataset=str(bare)), tmp_path, lambda *_: f"```\n{GOOD}```")
-    )
-    assert not any(name.endswith(("js", "fmd")) for name in found)
-    assert found["compile_rate"] == 1

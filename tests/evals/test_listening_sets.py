@@ -17,6 +17,7 @@ from PIL import Image
 
 from music_evals.benchmarks import load
 from music_evals.datasets_builders import lyrics as lyrics_builder
+from music_evals.datasets_builders import musica as musica_builder
 from music_evals.datasets_builders import tagging
 from music_evals.datasets_builders.dataset_io import DatasetError, load_split
 from music_evals.evals import (
@@ -434,6 +435,17 @@ def musica_files(questions):
             f"{folder}/visual.short.png": png(number),
         }
     return files
+
+
+@pytest.mark.parametrize("path", ["../secret.txt", "data/chorale-bricks/Gesius/none.abc.txt"])
+def test_musica_reads_no_text_outside_its_folder(path, tmp_path):
+    write(tmp_path, {"secret.txt": b"X:1\nK:C\nCDEF|"})
+    record = musica_record(0, "Gesius", "symbolic", path_to_question_context_file=path)
+    sounding = musica_record(0, "Gesius", "audio")
+    files = musica_files(1) | {"seed_52.tsv": table([record, sounding], "\t")}
+    source = write(tmp_path / "source", files)
+    (row,) = rows_of(source, musica_builder.BENCHMARK, "notation")
+    assert (row["abc"], [cell["bytes"] for cell in row["images"]]) == ([], [b"-"])
 
 
 # --- MTG-Jamendo and MagnaTagATune ---

@@ -28,9 +28,29 @@ def small(tmp_path_factory):
     return write_small(tmp_path_factory.mktemp("msu") / "small")
 
 
+def scripted(reply, name="model"):
+    return get_model(f"scripted/{name}", reply=reply, memoize=False)
+
+
 def right(messages, _config):
     metre = next(line for line in messages[1].text.splitlines() if line.startswith("M:"))[2:]
     return RIGHT.format(metre=metre)
+
+
+def test_who_dodges_earns_what_is_known_and_no_more(small, tmp_path):
+    """The questions whose reference a rule reads count, whatever the answers are."""
+
+    def dodging(messages, config):
+        first, *rest = right(messages, config).splitlines()
+        return "\n".join([first, *(f"{line.partition('.')[0]}. as engraved" for line in rest)])
+
+    (log,) = run(textual(dataset=small, cache=False), tmp_path, scripted(dodging))
+    found = metrics(log)["judged"]
+    assert (found["accuracy"], found["questions"], found["unscored"]) == (
+        pytest.approx(3 / 33),
+        33,
+        3,
+    )
 
 
 # --- PDFs, and pages with ABC ---

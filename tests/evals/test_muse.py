@@ -13,11 +13,15 @@ from inspect_ai.model import (
 )
 from PIL import Image
 
-from music_evals.evals.muse import syncopation
+from music_evals.evals.muse import chord_quality, syncopation, transposition
 from music_evals.evals.shared.parameters import ParameterError
 from music_evals.solvers import media
 from tests import garbled  # noqa: F401 - registers a model
 from tests.harness import run_scripted, samples
+
+TASKS = {
+    "syncopation": syncopation, "transposition": transposition, "chord_quality": chord_quality
+}  # fmt: skip
 
 
 def formulation_counts(sample):
@@ -79,6 +83,24 @@ def test_the_first_trials_are_seen_and_heard_in_the_log_and_nowhere_else(tmp_pat
 
 
 # --- what is asked ---
+
+
+@pytest.mark.parametrize(
+    ("modality", "shown", "hidden"),
+    [("midi", "note_on", "data:audio"), ("audio", "data:audio", "note_on")],
+)
+def test_a_trial_shows_its_modality_only_and_never_its_answer(modality, shown, hidden):
+    for make in TASKS.values():
+        task = make(modality=modality, shots="few")
+        for sample in list(task.dataset)[:5]:
+            text = "".join(
+                message.model_dump_json(exclude={"metadata"}) for message in sample.input
+            )  # type: ignore[union-attr]
+            trial = sample.input[-1].model_dump_json(exclude={"metadata"})  # type: ignore[union-attr]
+            assert shown in trial
+            assert hidden not in text
+            assert str(sample.id) not in text
+            assert "Final Answer" not in trial
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.model import ChatMessageUser, ModelOutput, get_model
 
 from music_evals.benchmarks import load
 from music_evals.evals import muse, muse_ten
@@ -16,6 +16,35 @@ from tests import garbled  # noqa: F401 - registers a model
 from tests.harness import metrics, run, run_scripted, samples
 
 TASKS = {name: getattr(muse_ten, name) for name in load("muse_ten").tasks}
+PAIRS = ("oddball", "rhythm_matching", "progression", "transposition_pairs", "syncopation_pairs")
+# As the authors' runners list them, in this order.
+OPTIONS = {
+    "oddball": [
+        "Yes, these are the same exact melody.",
+        "No, these are not the same exact melody.",
+    ],
+    "contour": ["Arch", "Inverted Arch", "Ascending", "Descending"],
+    "instrument": ["Piano", "Guitar", "Bass", "Drums"],
+    "rhythm_matching": [
+        "Yes, these are the same exact drum set patterns.",
+        "No, these are not the same exact drum set patterns.",
+    ],
+    "meter": ["Groups of 3", "Groups of 4", "Groups of 5"],
+    "key_modulation": ["Yes, a key modulation occurs.", "No, the key stays the same."],
+    "progression": [
+        "Yes, these are the same chord progression.",
+        "No, these are not the same chord progression.",
+    ],
+    "transposition_pairs": [
+        "Yes, these are the same melody.",
+        "No, these are not the same melody.",
+    ],
+    "major_or_minor": ["Major", "Minor"],
+    "syncopation_pairs": [
+        "The rhythm in Excerpt 1 is more syncopated.",
+        "The rhythm in Excerpt 2 is more syncopated.",
+    ],
+}
 
 
 @pytest.mark.parametrize(
@@ -53,6 +82,18 @@ def test_what_no_solver_can_decide_is_refused(name):
         match=f"strategy='logiclm' is not valid for {name}; valid values are: standalone,",
     ):
         TASKS[name](strategy="logiclm")
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_midi_prompts_have_each_clip_and_no_answer(name):
+    task = TASKS[name]()
+    for sample in task.dataset:
+        _, trial = sample.input
+        assert isinstance(trial, ChatMessageUser)
+        assert trial.text.count("ticks_per_beat=480") == (2 if name in PAIRS else 1)
+        assert not any(option in trial.text for option in OPTIONS[name])
+        if name == "meter":
+            assert "numerator=1 denominator=4" in trial.text
 
 
 def test_people_are_rows_beside_runs_by_ear(tmp_path):

@@ -362,6 +362,21 @@ def test_parquet_holds_sound_in_its_rows(tmp_path):
     assert missing == {"music": ("file 0 of 1 (it ends after 4 of 8 bytes)",)}
 
 
+def test_a_name_in_a_record_leads_to_no_file_outside(tmp_path):
+    write(tmp_path, {"secret.wav": sound()})
+    records = {"1": rul_record(1)}
+    source = write(tmp_path / "source", {"RUL-MuchoMusic.json": json.dumps(records).encode()})
+
+    def read(record):
+        return MediaQuestion("1", [Part("audio", "../secret.wav")], ["a", "b"], 0)
+
+    spec = question_set("mmar", "11", {"music": Records(["RUL-MuchoMusic.json"], read)})
+    assert describe_dataset(str(source), benchmark=spec).provenance.missing == {
+        "music": ("../secret.wav (missing)",)
+    }
+    assert rows_of(source, spec, "music")[0]["audio"][0]["bytes"] == ABSENT
+
+
 # --- options ---
 
 

@@ -29,6 +29,19 @@ KEPT = (
     ),
     *("secret", "hostile", "attack", "inject", "bomb", "sandbox", "published", "coverage"),
     *("statsmodels", "scipy", "sklearn"),
+    *(
+        "test_writers",
+        "labelled_replies",
+        "music21",
+        "scikit",
+        "symusic",
+        "transformers",
+        "by_hand",
+    ),
+    *("read_back_with", "second_reader", "same_seed", "knows_the_answers", "leaks_are", "dodges"),
+    *("degenerate", "interrupted", "full_disk", "not_at_all", "a_small_", "junk", "no_answer"),
+    *("never_its_answer", "outside", "private", "has_a_key", "leave_its_place", "no_tag"),
+    *("two_processes", "hang_", "no_markup", "golden_logs"),
 )
 """Parts of the ids of tests that stay whatever the mutants say."""
 MUTANT = 25  # lines that a mutant is worth

@@ -5,6 +5,7 @@ its content.
 import re
 
 import pytest
+from music21 import converter, meter
 
 from music_evals.notation import noise
 from music_evals.notation.midi.files import midi_to_text, write_midi
@@ -42,6 +43,21 @@ def test_it_is_as_long_and_the_same_for_the_same_text(text, notation):
     assert drawn != noise_text(f"{text} ", notation)
     assert 0.75 * len(text) < len(drawn) < 1.25 * len(text) + 40
     assert not {"Air", "Bach", "Flute"} & set(re.findall(r"\w+", drawn))
+
+
+@pytest.mark.parametrize(
+    ("text", "notation"),
+    [(TUNE, "abc"), (SCORE, "abc"), ("<x/>" * 3000, "musicxml")],
+)
+def test_music21_reads_full_measures_of_one_voice(text, notation):
+    drawn = noise_text(text, notation)
+    score = converter.parseData(drawn, format=notation)
+    metre = score[meter.TimeSignature].first().barDuration.quarterLength
+    parts = [[measure for measure in part["Measure"] if measure.notes] for part in score.parts]
+    parts = [measures for measures in parts if measures]
+    (measures,) = parts
+    assert len(measures) > 8
+    assert {measure.duration.quarterLength for measure in measures[:-1]} == {metre}
 
 
 def test_listed_measures_keep_their_numbers():

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+import zipfile
 
 import pytest
 from inspect_ai.model import GenerateConfig
@@ -11,6 +13,7 @@ from music_evals.reports.comparisons import comparison_tables
 from music_evals.reports.page import html, markdown
 from music_evals.reports.records import read_records
 from music_evals.reports.report import make_report
+from music_evals.reports.run_metadata import shown
 from music_evals.reports.sanitize import plain
 from music_evals.reports.table import Table
 from tests.reports.logs import rows, write_log
@@ -41,6 +44,15 @@ def test_what_can_change_an_answer_is_in_the_condition(tmp_path, options, condit
     assert found.runs["is_current"].all() == (condition != "default")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("token", 1), ("x", "/home/me/file"), ("x", "a" * 100), ("x", {"a": 1})]
+)
+def test_what_may_be_private_is_hidden(name, value):
+    assert shown(name, value).startswith("…")
+    assert shown(name, value) == shown(name, value)
+    assert shown("judges", ["openai/gpt-5", "a/b"]) == "openai/gpt-5,a/b"
+
+
 def test_of_many_models_the_best_are_paired_and_p_is_corrected_for_all_pairs(
     tmp_path,
 ):
@@ -64,6 +76,19 @@ def test_of_many_models_the_best_are_paired_and_p_is_corrected_for_all_pairs(
 def _models_of(table):
     places = [table.columns.index(f"{which} model") for which in ("First", "Second")]
     return [[row[place] for row in table.rows] for place in places]
+
+
+def test_a_small_log_cannot_take_much_memory(tmp_path):
+    path = write_log(tmp_path, "CI")
+    header = zipfile.ZipFile(path).read("header.json").decode()
+    with zipfile.ZipFile(tmp_path / "1-bomb.eval", "w", zipfile.ZIP_DEFLATED) as archive:
+        lists = "[],".join([""] * 4_000_000)
+        archive.writestr("header.json", f'{{"report": [{lists}[]], {header[1:]}')
+    assert (tmp_path / "1-bomb.eval").stat().st_size < 30_000
+    found = read_records(tmp_path)
+    assert len(found.runs) == 1
+    ((_, why),) = found.passed_over
+    assert re.fullmatch(r"reading it needs more than 26\d MiB of memory", why)
 
 
 def test_hostile_texts_are_shown_as_text(tmp_path):

@@ -4,15 +4,11 @@ import csv
 import json
 import random
 import re
-from decimal import ROUND_HALF_UP, Decimal
 from html.parser import HTMLParser
 
 import pytest
 
-from music_evals.reports.latex import TEXT_WIDTH, choose_columns, latex
-from music_evals.reports.plots import table_figure
-from music_evals.reports.table import Table, rounded
-from music_evals.scorers.metrics.estimates import Estimate
+from music_evals.reports.table import rounded
 from tests.commands.cli import run
 from tests.reports.logs import write_log
 
@@ -35,7 +31,6 @@ TASKS = (
     ("musictheorybench", "reasoning", 200),
 )
 BEST, SECOND, *_ = MODELS
-SUMMARY = "Summary: mean of the tasks' main metrics, in percent"
 Rows = list[dict[str, str]]
 
 
@@ -82,23 +77,6 @@ def plain(words):
     return " ".join(re.sub(r"[†‡]", "", words).split()).replace("–", "-", 1)
 
 
-def in_terminal(output, title):
-    """The numbers of a table: the first line of each row."""
-    lines = output[output.index(f"{title}\n") :].splitlines()[1:]
-    heads = []
-    rows = []
-    for line in lines:
-        if line.startswith("└"):
-            break
-        cells = [plain(cell) for cell in line.split("┃" if "┃" in line else "│")[1:-1]]
-        if "┃" in line:
-            words = zip(heads or [""] * len(cells), cells, strict=True)
-            heads = [f"{head} {word}".strip() for head, word in words]
-        elif line.startswith("│") and cells[0]:
-            rows.append(dict(zip(heads, cells, strict=True)))
-    return rows
-
-
 def in_latex(text):
     rows = []
     for block in text.split(r"\begin{tabular}")[1:]:
@@ -123,19 +101,6 @@ def _in_block(body):
     return [dict(zip(heads, row, strict=True)) for row in rows]
 
 
-def as_docs_say(row, heading):
-    """A percentage by the rule of the docs, from a CSV file: no decimals where the interval is ten
-    points wide or wider, else one; halves go up.
-    """
-    if not row[heading]:
-        return "-"
-    ends = row[f"{heading} low"], row[f"{heading} high"]
-    is_wide = all(ends) and float(ends[1]) - float(ends[0]) > 10
-    digits = Decimal(1) if is_wide else Decimal("0.1")
-    exact = round(Decimal(row[heading]), 9).quantize(digits, ROUND_HALF_UP)
-    return str(exact if exact else abs(exact)).replace("-", "−")
-
-
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
     """A folder with ``out`` and ``site``, and what the terminal shows."""
@@ -154,34 +119,6 @@ def report(tmp_path_factory):
 def read_csv(path):
     with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
-
-
-def test_two_hundred_figures_are_the_same_wherever_they_are_shown(
-    report,
-):
-    folder, output = report
-    text = (folder / "out" / "report.html").read_text(encoding="utf-8")
-    page = Tables(text)
-    compared = 0
-    for path in [folder / "out" / "summary.csv", *(folder / "out").glob("*_floors.csv")]:
-        title = re.search(rf'id="{path.stem}-title">([^<]+)', text)
-        assert title
-        is_summary = path.stem == "summary"
-        exact = read_csv(path)
-        numbers = [name for name in exact[0] if f"{name} low" in exact[0]]
-        expected = [{name: as_docs_say(row, name) for name in numbers} for row in exact]
-        tex = (folder / "out" / "latex" / f"{path.stem}.tex").read_text(encoding="utf-8")
-        for shown in (
-            in_terminal(output, SUMMARY if is_summary else title[1]),
-            page.named(path.stem),
-            in_latex(tex),
-        ):
-            figures = [{name: row[name] for name in numbers if name in row} for row in shown]
-            heads = figures[0].keys()
-            assert heads >= {"Score", "Gain"}
-            assert figures == [{name: row[name] for name in heads} for row in expected], path.stem
-        compared += sum(figure != "-" for row in expected for figure in row.values())
-    assert compared >= 200
 
 
 def test_the_leaderboard_and_the_first_table_of_the_page_have_the_summarys_figures(
@@ -252,71 +189,6 @@ def test_csv_and_json_agree_to_the_last_digit(report):
 )
 def test_halves_go_away_from_zero(value, decimals, shown):
     assert rounded(value, decimals) == shown
-
-
-def test_a_figure_shows_what_is_below_zero():
-    rows = [["a/one", Estimate(-31, -40, -22, 9, 1)], ["b/two", Estimate(60, 55, 65, 9, 1)]]
-    table = Table("t", "T", ("Model", "Suite"), rows, kinds=["measured"] * 2)
-    # The points are drawn left of the tick at 0, and no line ends outside the panel.
-    svg = table_figure(table)
-    left, right = panel_of(svg)
-    ends = [float(x) for x in re.findall(r'<use xlink:href="[^"]+" x="([\d.]+)"', svg)]
-    assert min(ends) > left
-    assert max(ends) < right
-
-
-def panel_of(svg):
-    """The left and the right end of the panel, by its path."""
-    group = svg[svg.index('<g id="patch_2">') :]
-    xs = [float(x) for x in re.findall(r"[ML] ([\d.]+) ", group[: group.index("</g>")])]
-    return min(xs), max(xs)
-
-
-def width_of(text):
-    """Points that a table of LaTeX takes: folded columns, digits at 8 and 7 pt, gaps of 12."""
-    spec = re.search(r"\\begin\{tabular\}\{(.*)\}\n", text)
-    assert spec
-    width = sum(float(points) + 12 for points in re.findall(r"p\{([\d.]+)pt\}", spec[1]))
-    numbers = re.sub(r">\{.*?\}p\{[^}]*\}", "", spec[1])
-    widest = 2 * 4.25 + 2.8 + 5 * 4 if "scriptsize" in text else 2 * 4.25
-    return width + len(numbers) * (widest + 12)
-
-
-def test_latex_has_columns_by_heading_and_folds_or_leaves_out_what_is_too_wide():
-    number = Estimate(62.5, 54.1, 70.2, 120, 1, unread=0.02)
-    rows = [["vllm/org/model_a-72B-Instruct", "x = [1, 2]", "default", number, number] * 2] * 3
-    headings = ("Model", "Task", "Condition", "Score", "Gain")
-    table = Table(
-        "t",
-        "A & b",
-        [*headings, *(f"{heading} 2" for heading in headings)],
-        rows,
-        ["*Note* of 5%", "† mark"],
-        optional=("Task 2",),
-    )
-    text = latex(table)
-    assert r"\begin{tablenotes}" in text
-    assert r"\item \emph{Note} of 5\%" in text
-    assert "mark" not in text, "no cell has it"
-    assert r"63 {\scriptsize 54--70}" in text
-    assert r"\item Score: 120 items; small: 95\% intervals." in text
-    assert text.index(r"\end{tabular}") < text.index(r"\begin{tablenotes}")
-    few = choose_columns(table, ["score", "Model"])
-    assert few
-    assert list(few.columns) == ["Model", "Score"]
-    assert width_of(latex(few)) <= TEXT_WIDTH
-    assert choose_columns(table, ["Model", "Nothing"]) is None
-    wide = Table(
-        "w",
-        "W",
-        ("Model", *(f"Column{place}" for place in range(40))),
-        [["org/model", *[number] * 40]] * 2,
-    )
-    narrowed = latex(wide)
-    assert "% Left out" not in narrowed
-    assert {f"Column{place}" for place in range(40)} <= {*in_latex(narrowed)[0]}
-    for part in narrowed.split(r"\medskip"):
-        assert width_of(part) <= TEXT_WIDTH
 
 
 def test_columns_that_no_table_has_are_named(report, tmp_path):

@@ -9,9 +9,11 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from inspect_ai.log import read_eval_log
 from inspect_ai.scorer import value_to_float
 from starlette.testclient import TestClient
 
+from music_evals import benchmarks
 from music_evals.notation.lilypond.compiler import LilyPondError
 from music_evals.rewards import reward_function, score
 from tests.golden import record, replies
@@ -85,6 +87,49 @@ def test_rewards_are_the_scores_of_the_golden_replies():
     assert compared >= 300
 
 
+def scorer_of(log):
+    facts = benchmarks.load(log.eval.metadata["benchmark"]).tasks[log.eval.metadata["config"]]
+    return facts.metric.partition("/")[0]
+
+
+def has_reward(path):
+    """Whether rewards score as a golden log did: not under another protocol, by judges, or of
+    written music, whose replies are in the golden scores.
+    """
+    log = read_eval_log(str(path), header_only=True)
+    options = log.eval.task_args
+    others = {"protocol": "paper", "strategy": "logiclm", "chat": "continued"}
+    is_other = bool(others.items() & options.items() or options.get("judges"))
+    return not is_other and scorer_of(log) != "written_music"
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(filter(has_reward, (record.HERE / "logs").glob("*.eval"))),
+    ids=lambda path: path.stem,
+)
+def test_rewards_are_the_scores_of_golden_logs(path):
+    log = read_eval_log(str(path), resolve_attachments=True)
+    facts = benchmarks.load(log.eval.metadata["benchmark"]).tasks[log.eval.metadata["config"]]
+    scorer, options = scorer_of(log), log.eval.task_args
+    for sample in log.samples or []:
+        value = (sample.scores or {})[scorer]
+        if scorer == "judged":  # a sample may have twelve questions, and a reward is of one
+            for question, entry in zip(
+                sample.metadata["questions"], value.metadata["questions"], strict=True
+            ):
+                assert (
+                    score(facts.registry_name, question, entry["prediction"] or "").value
+                    == entry["verdict"]
+                )
+            continue
+        reasoned = options.get("strategy") == "cot"
+        reward = score(
+            facts.registry_name, attacks.row_of(sample), sample.output.completion, reasoned=reasoned
+        )
+        assert reward.value == number(value.value), (sample.id, sample.output.completion)
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "answer", "reply", "value"),
     [
@@ -134,6 +179,27 @@ def test_rewards_are_the_scores_of_real_replies():
 
 # --- reward hacking ---
 
+ATTACKED = {
+    **dict.fromkeys(("muse_syncopation", "muse_transposition", "ziqi_comprehension"), "generated"),
+    **{f"lilybench_{name}": "lilybench" for name in WRITTEN.values()},
+    "msu_textual": "msu",
+}
+"""A task for each way to read an answer, and its data."""
+
+
+@pytest.mark.parametrize("task", ATTACKED)
+def test_no_degenerate_reply_earns_more_than_the_floor(task):
+    data = ATTACKED[task]
+    asked = attacks.questions(
+        task, 4, dataset=data if data == "generated" else str(record.HERE / "data" / data)
+    )
+    most = attacks.floor_of(task, asked) + 1e-9
+    earned = attacks.earned(task, asked)
+    assert len(earned) > 50
+    assert {name: value for name, value in earned.items() if value > most} == {}
+    assert earned["empty"] == earned["1 MB of one character"] == 0
+    assert not any(value for name, value in earned.items() if name.startswith("refusal"))
+
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("lilypond_runs")
@@ -167,36 +233,6 @@ def test_trivial_pieces_and_copies_earn_nothing():
 def test_what_cannot_be_scored_is_named(task, row, message):
     with pytest.raises(ValueError, match=message):
         score(task, row, "A")
-
-
-@pytest.mark.parametrize(
-    ("task", "row", "reply", "in_form"),
-    [
-        ("muse_chord_quality", CHORD, "It is minor.\nFinal Answer: A", 1),
-        ("muse_chord_quality", CHORD, "It is minor: B", 0),
-        (
-            "muse_transposition",
-            {"options": replies.SAME, "target": replies.SAME[0]},
-            replies.SAME[1],
-            1,
-        ),
-        ("ziqi_comprehension", {"options": replies.SCALES, "answer": "C"}, "[[答案：A]]因为", 1),
-        ("lilybench_bar_count", {"answer": "12"}, "12 measures", 0),
-        ("msu_textual", {"question": "?", "answer": "C major", "answer_type": "key"}, "D major", 1),
-    ],
-)
-def test_format_is_the_demanded_form_whatever_the_answer(task, row, reply, in_form):
-    assert score(task, row, reply).parts["format"] == in_form
-
-
-def test_what_only_a_judge_model_can_score_has_no_value_and_a_reason():
-    reward = score(
-        "msu_visual", {"question": "?", "answer": "Calm and sad", "answer_type": "text"}, "Sad"
-    )
-    assert (reward.value, reward.reason) == (
-        None,
-        "no rule reads the reference 'Calm and sad': only a judge model can score it",
-    )
 
 
 def test_a_batch_in_the_signature_of_trl():

@@ -2,10 +2,37 @@
 random runs.
 """
 
-import pytest
+import random
 
-from music_evals.scorers.lettered_choice import lettered_choice
+import pytest
+from inspect_ai.scorer import SampleScore, Score
+from sklearn.metrics import precision_recall_fscore_support
+
+from music_evals.scorers.lettered_choice import lettered_choice, precision_and_f1
 from tests.scorers.every_scorer import Case
+
+
+def test_precision_and_f1_agree_with_scikit_learn():
+    rng = random.Random(1)
+    for _ in range(8):
+        keys = [rng.choice("ABCD") for _ in range(rng.randint(20, 80))]
+        answers = [rng.choice(["A", "B", "C", "D", None, key]) for key in keys]
+        scores = [
+            SampleScore(
+                score=Score(
+                    value="N" if answer is None else "C" if answer == key else "I", answer=answer
+                ),
+                sample_id=str(number),
+                sample_metadata={"question": str(number)},
+            )
+            for number, (answer, key) in enumerate(zip(answers, keys, strict=True))
+        ]
+        told = [answer or "-" for answer in answers]
+        precision, _, f1, _ = precision_recall_fscore_support(
+            keys, told, labels=list("ABCD"), average="micro", zero_division=0
+        )
+        assert precision_and_f1()(scores) == pytest.approx({"precision": precision, "f1": f1})
+
 
 KEYS = ["A大调", "B大调", "B小调", "D大调"]
 TWICE = ["王洛宾", "丁善德", "王洛宾", "桑桐"]  # the right text has two letters

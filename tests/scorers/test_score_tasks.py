@@ -13,7 +13,7 @@ from music_evals.scorers.score_tasks import (
     option_index,
     wrong_measures,
 )
-from music_evals.scorers.scores import main_metric
+from music_evals.scorers.scores import main_metric, readings
 from tests.scorers.every_scorer import Case
 
 MAKE = {
@@ -64,6 +64,22 @@ def test_a_reply_that_was_cut_answers_by_a_label_with_all_of_its_value(form, rep
     assert score.metadata["limit"] == "max_tokens"
     assert score.metadata["reading"] == ("cut" if answer is None else "answered")
     assert "limit of tokens" in score.explanation
+
+
+def test_an_index_is_right_wrong_or_no_answer():
+    replies = {"a": "2", "b": "1", "c": "I say 2", "d": ""}
+    scores = [scored("index", reply, "2", question) for question, reply in replies.items()]
+    assert [score.score.value for score in scores] == ["C", "I", "N", "N"]
+    assert [score.score.reason for score in scores] == [
+        None,
+        None,
+        "invalid_response_format",
+        "no_response",
+    ]
+    assert (main_metric()(scores)["accuracy"], in_form()(scores)) == (0.25, 0.5)
+    assert readings()(scores) == {"answered": 0.5, "refused": 0, "cut": 0}
+    lenient = scored("index", "I say 2", "2", protocol="paper")
+    assert (lenient.score.value, in_form()([lenient])) == ("C", 0)
 
 
 def test_published_numbers_are_near_among_those_that_can_be_read():

@@ -2,16 +2,9 @@
 licences.
 """
 
-import json
-from collections import Counter
-
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from music_evals.baselines.lilybench import read_abc
-from music_evals.commands.main import app
-from music_evals.datasets_builders.abc_eval import dataset
 from music_evals.datasets_builders.abc_eval.dataset import write_published
 from music_evals.datasets_builders.abc_eval.published import (
     options_of,
@@ -19,8 +12,7 @@ from music_evals.datasets_builders.abc_eval.published import (
     read_tables,
     tunes,
 )
-from music_evals.datasets_builders.dataset_io import Conversion, DatasetError, read_provenance
-from music_evals.datasets_builders.dataset_io.licences import check_publishable
+from music_evals.datasets_builders.dataset_io import Conversion, DatasetError
 from music_evals.datasets_builders.lilybench.rows import TASKS
 from tests.abc_eval_dataset import TUNES, write_files
 
@@ -64,27 +56,3 @@ def test_missing_files_are_named(tmp_path):
         DatasetError, match=r"Metadata_QA.csv has a row that lacks one of the columns title, score"
     ):
         read_tables(source)
-
-
-@pytest.mark.usefixtures("lilypond_runs")
-def test_the_command_builds_both_splits_and_licences_forbid_publishing(tmp_path, monkeypatch):
-    monkeypatch.setattr(dataset, "_SIZES", (9, 6))
-    source, out = write_files(tmp_path / "csv", leave_out="Genre_Recognition"), tmp_path / "out"
-    arguments = ["build", "abc_eval", "--source", str(source), "--allow-partial", "--out", str(out)]
-    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    for row in rows(out, "bar_count", "strict"):
-        assert row["answer"] == "11" == str(read_abc(row["score"]).length)
-        assert row["licence"] == "MIT"
-    kinds = Counter(row["kind"] for row in rows(out, "error_detection", "strict"))
-    assert len(kinds) == 6  # five kinds of errors, and clean scores
-    assert not (out / "emotion_recognition" / "strict-00000-of-00001.parquet").exists()
-    assert {row["licence"] for row in rows(out, "composer_recognition", "paper")} == {"not stated"}
-    made = read_provenance(out)
-    assert made.missing == {"genre_recognition": ("Genre_Recognition.csv",)}
-    assert made.anomalies["rows under GPL-3.0"] == 6
-    with pytest.raises(
-        DatasetError, match="may not be published: its rows are under five licences"
-    ):
-        check_publishable(out, made)
-    assert json.loads((out / "provenance.json").read_text())["source"] == "abc_eval"

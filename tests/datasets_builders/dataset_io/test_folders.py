@@ -15,6 +15,7 @@ from music_evals.datasets_builders.dataset_io import (
     replace_folder,
     write_dataset,
 )
+from music_evals.datasets_builders.dataset_io.folders import replace_file
 
 LETTERS = FolderKind("letters", "kind.json", '"letters"')
 LISTS = FolderKind("lists", "*/*.yaml", contents=("*/*.yaml",))
@@ -64,6 +65,22 @@ def test_a_kill_between_the_renamings_loses_nothing(tmp_path):
     path.rename(partial / "old")
     with pytest.raises(TypeError):
         write(path, None)  # type: ignore[arg-type]
+    assert letters(path) == {"a"}
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path):
+    """No file may grow beyond 10 kB, which a process learns by the same kind of error as of a full
+    disk.
+    """
+    path = tmp_path / "out"
+    write(path, "a")
+
+    def fill():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+        write(path, "b" * 20_000)
+
+    assert in_child(fill) == 1
     assert letters(path) == {"a"}
     assert os.listdir(tmp_path) == ["out"]
 
@@ -126,6 +143,20 @@ def test_a_folder_of_another_kind_is_never_replaced(tmp_path):
     (tmp_path / "lists" / "notes.txt").touch()
     with pytest.raises(DatasetError, match="does not hold lists of ours"):
         check_target(tmp_path / "lists", LISTS, overwrite=True)
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
+    def write_file(letter, problem=""):
+        with replace_file(tmp_path / "letter") as file:
+            file.write_text(letter)
+            if problem:
+                raise OSError(problem)
+
+    write_file("a")
+    with pytest.raises(OSError, match="disk"):
+        write_file("b", "disk")
+    assert (tmp_path / "letter").read_text() == "a"
+    assert os.listdir(tmp_path) == ["letter"]
 
 
 def test_a_full_disk_ends_a_large_dataset_with_an_error(tmp_path):

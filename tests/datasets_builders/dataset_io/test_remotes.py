@@ -14,10 +14,10 @@ from music_evals.evals.registry import dataset_module
 from tests.datasets_builders.test_published_sources import (
     put_mmar,
     put_mmau,
-    put_msu,
     put_muchomusic,
     put_rul_muchomusic,
     put_ziqi,
+    remotes,
 )
 from tests.published_servers import rerouted, serve
 
@@ -125,6 +125,36 @@ def test_a_damaged_cache_of_the_hub_is_named_and_a_repeat_heals(servers, tmp_pat
     assert rows("mmau") == {"music": {"test": 3}}
 
 
+@pytest.mark.parametrize("at", ["archive", "file", "hub"])
+def test_an_interrupted_download_goes_on(servers, tmp_path, monkeypatch, at):
+    monkeypatch.setattr("huggingface_hub.constants.DOWNLOAD_CHUNK_SIZE", 1000)
+    name, put = {
+        "archive": ("ziqi", put_ziqi),
+        "file": ("mmar", put_mmar),
+        "hub": ("mmau", put_mmau),
+    }[at]
+    put(servers, tmp_path / "source")
+    remote = next(remote for remote in remotes(name).values() if getattr(remote, at))
+    if at == "hub":
+        files = servers.repositories[remote.hub][remote.commit]
+        path, size = max(
+            ((f"{remote.hub}/{path}", len(data)) for path, data in files.items()),
+            key=lambda one: one[1],
+        )
+    else:
+        path = remote.address.removeprefix("https://")
+        size = len(servers.files[path])
+    servers.cut[path] = size // 2
+    if at != "hub":  # the Hub's client goes on by itself
+        assert "run the command again, it goes on where it stopped" in refused(name)
+    assert rows(name)
+    sent = [
+        count for asked, count in servers.asked if asked.endswith(path.rpartition("/")[2]) and count
+    ]
+    assert size <= sum(sent) < size + 1000, servers.asked
+    assert leftovers(tmp_path) == []
+
+
 def test_a_server_that_cannot_go_on_sends_all_again(servers, tmp_path):
     put_ziqi(servers, tmp_path / "source")
     (path,) = servers.files
@@ -184,23 +214,3 @@ def test_a_proxy_is_named_without_its_password(tmp_path, monkeypatch):
     text = refused("ziqi")
     assert "the connection by the proxy http://127.0.0.1:9 failed" in text
     assert "secret" not in text
-
-
-def test_a_branch_is_resolved_once(servers, tmp_path, capsys):
-    put_msu(servers, tmp_path / "one")
-    spec = dataset_module("msu").BENCHMARK
-    first = describe_dataset("published", benchmark=spec)
-    assert "warning: no commit is known for Krinos/MSU-Bench" in capsys.readouterr().err
-    shutil.rmtree(tmp_path / "cache" / "datasets")
-    servers.repositories["Krinos/MSU-Bench"]["f" * 40] = {}
-    assert describe_dataset("published", benchmark=spec).revision == first.revision == "c" * 40
-    assert (
-        first.metadata()["dataset_source_revision"] == f"hf.co/datasets/Krinos/MSU-Bench@{'c' * 40}"
-    )
-
-
-def test_a_stopped_work_folder_is_not_in_the_way(servers, tmp_path):
-    put_mmar(servers, tmp_path)
-    for folder in (".mmar.partial/files/old", ".0123456789abcdef.unpacked/files"):
-        (tmp_path / "cache" / "published" / folder).mkdir(parents=True)
-    assert rows("mmar") == {"music": {"test": 3}}

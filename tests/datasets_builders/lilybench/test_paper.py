@@ -47,6 +47,27 @@ def piece(number):
 PIECES = [piece(number) for number in range(60)]
 
 
+@pytest.mark.parametrize(
+    ("source", "bars"),
+    [
+        ("", []),
+        ("c1", []),
+        ("c | d", ["c"]),
+        (" | |", []),
+        ('"a | \n b|', ['"a', "b"]),  # a string that is not closed ends with its line
+        ('\\header { a = "|" } c |', ["c"]),
+        (
+            "\\header { a { | } } | c |",
+            ["\\header { a {", "} }", "c"],
+        ),  # as published: no braces within a block
+        ("\\paper{ | } \\header never closed | |", ["\\header never closed"]),
+        ('\\bar\n"|\n|" c \\mark "|" | % d | e', ['c \\mark ""', "% d"]),
+    ],
+)
+def test_bars_by_hand(source, bars):
+    assert split_bars(source) == bars
+
+
 def test_hostile_texts_end():
     for hostile in (
         r"\header{",

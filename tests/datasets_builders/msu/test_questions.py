@@ -3,14 +3,14 @@
 import re
 import tomllib
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 
 import pytest
-from music21 import clef, converter, key, note, pitch, stream
+from music21 import chord, converter, key, note, pitch, roman, stream
 
 from music_evals.datasets_builders.msu.questions import compose
-from music_evals.datasets_builders.msu.questions.answerability import contains
 from music_evals.datasets_builders.msu.questions.compose import (
     KINDS,
     Composer,
@@ -27,7 +27,6 @@ STUDY = Path(__file__).parents[2] / "notation" / "abc" / "study.musicxml"
 BY_HAND = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 EVERY = {work.name: work for work in default_works()}
 KIND = {kind.name: kind for kind in KINDS}
-LISTING = {kind.name for kind in KINDS if kind.lists_answers}
 
 
 @pytest.fixture(scope="module")
@@ -69,17 +68,7 @@ WORKS = {
     for place, (name, work) in enumerate(EVERY.items())
     if name in BY_HAND["known"] or name in MODAL or (name.startswith("bach-") and place % 4 == 0)
 }
-
-
-def test_known_facts(readings):
-    for name, facts in BY_HAND["known"].items():
-        for kind, answer in facts.items():
-            assert {question.answer for question in draw(readings[name], kind)} == {answer}, (
-                name,
-                kind,
-            )
-    # Modal keys and misleading ones are left out.
-    assert [certain_key(readings[name]) for name in MODAL] == [None] * len(MODAL)
+CHORALES = [name for name in WORKS if name.startswith("bach-")]
 
 
 LINE = "tinynotation: 4/4 c'4 r8 d'8 e'2~ e'4 r2. c'1 d'4 c'4 b4 a4 c'4 e' g' c''"
@@ -98,28 +87,43 @@ def test_answers_by_hand(readings):
             assert answers == {answer}, (name, kind, place)
 
 
+def test_chords_and_numerals_agree_with_music21(readings):
+    """Chord names are worked out here by interval; music21 has names of its own for the same
+    sets.
+    """
+    shapes = ("Major Triad", "Minor Triad", "Diminished Triad", "Augmented Triad")
+    shapes += ("Dominant Seventh", "Diminished Seventh", "Half-Diminished Seventh")
+    qualities = {
+        f"{name.lower()}{' chord' * ('Sev' in name)}": f"is{re.sub('[ -]', '', name)}"
+        for name in shapes
+    }
+    seen = 0
+    for name in CHORALES:
+        tonality = certain_key(readings[name])
+        for index in range(len(readings[name].measures)):
+            pitches = readings[name].sounding(index, Fraction(0))
+            plain = plain_chord(pitches)
+            theirs = chord.Chord(pitches) if pitches else None
+            for quality, method in qualities.items():
+                assert (plain is not None and plain.quality == quality) == bool(
+                    theirs and getattr(theirs, method)()
+                )
+            if plain is None or theirs is None:
+                continue
+            assert theirs.root().name == plain.root_pitch.name
+            assert theirs.inversion() == plain.inversion
+            figure = tonality and numeral(plain, tonality)
+            if figure:
+                roman_ = roman.romanNumeralFromChord(theirs, tonality)
+                assert roman_.romanNumeralAlone == figure.rstrip("°ø7"), (name, index)
+                seen += 1
+    assert seen > 80
+
+
 def test_chords_outside_the_key_have_no_numeral():
     major = plain_chord([pitch.Pitch(name) for name in ("D3", "F#3", "A3")])
     assert major
     assert (numeral(major, key.Key("C")), numeral(major, key.Key("g"))) == (None, "V")
-
-
-def test_twelve_questions_three_a_level_of_different_kinds(
-    questions,
-):
-    for name, twelve in questions.items():
-        assert [question.level for question in twelve] == [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4], name
-        assert len({question.kind for question in twelve}) == 12, name
-        assert all(
-            question.answer and question.answer == question.answer.strip() for question in twelve
-        )
-        # None gives its answer away, or the key, which others ask for.
-        keys = [question.answer for question in twelve if question.answer_type == "key"]
-        for question in twelve:
-            if question.answer_type != "yes_no" and question.kind not in LISTING:
-                assert not any(
-                    contains(question.text, answer) for answer in (question.answer, *keys)
-                ), question
 
 
 def test_kinds_and_answers_are_balanced(questions):
@@ -140,14 +144,6 @@ def test_texture_is_named_only_where_it_is_beyond_doubt(texture, parts):
     assert {question.answer for question in draw(read(score), "texture")} == (
         {texture} if texture else set()
     )
-
-
-def test_seeds_and_names_give_other_questions(scores):
-    score = scores["bach-66-6"]
-    a, b = (compose_score_questions(score, seed=seed, name="a") for seed in (1, 2))
-    assert a != b
-    assert a == compose_score_questions(score, seed=1, name="a")
-    assert a != compose_score_questions(score, seed=1, name="b")
 
 
 def test_scores_without_enough_to_ask_are_refused():
@@ -171,29 +167,6 @@ def test_unpitched_parts_and_quarter_tones_are_not_asked_about():
     tune = converter.parse("tinynotation: 2/4 c4 d")
     tune.recurse().notes[0].pitch.accidental = pitch.Accidental("half-sharp")
     assert not list(draw(read(tune), "highest pitch"))
-
-
-def test_a_clef_in_the_name_of_its_part_is_not_asked_for():
-    parts = [
-        stream.Part([stream.Measure([sign, note.Note("C4")])])
-        for sign in (clef.BassClef(), clef.AltoClef())
-    ]
-    parts[0].partName = parts[1].partName = "Bass"
-    assert {question.answer for question in draw(read(stream.Score(parts)), "clef")} == {
-        "Alto clef"
-    }
-
-
-def test_notes_are_not_counted_where_two_voices_share_one():
-    for lower, answers in {"g1": {"5"}, "c'1": set()}.items():
-        tunes = [
-            converter.parse(f"tinynotation: 4/4 {text}").recurse().notes
-            for text in ("c'4 d' e' f'", lower)
-        ]
-        score = stream.Score(
-            [stream.Part([stream.Measure(list(map(stream.Voice, tunes)), number=1)])]
-        )
-        assert {question.answer for question in draw(read(score), "number of notes")} == answers
 
 
 def test_works_are_listed_once_and_without_their_keys():

@@ -15,7 +15,7 @@ from music_evals.datasets_builders.muse import dataset as muse
 from music_evals.datasets_builders.muse.dataset import Counts, build_generated
 from music_evals.datasets_builders.muse.recordings import build_recordings, recorded_rows
 from music_evals.datasets_builders.muse.rows import CONFIGS
-from tests.datasets_builders.muse.conftest import RECORDINGS, needs_recordings
+from tests.datasets_builders.muse.conftest import RECORDINGS, needs_recordings, read_all
 from tests.notation.midi.midi_files import read_notes
 
 # --- generated ---
@@ -122,6 +122,22 @@ def test_counts_are_the_papers_and_no_stimulus_comes_twice(generated):
     for some in rows.values():
         sounds = [wav for row in some for wav, _, _ in clips(row)]
         assert len(set(sounds)) == len(sounds)
+
+
+def test_same_seed_same_bytes_and_another_seed_other_stimuli(tmp_path):
+    made = [
+        muse.write(build_generated(seed, Counts(2, 2, 2)), tmp_path / name)
+        for name, seed in (("a", 5), ("b", 5), ("c", 6))
+    ]
+    assert made[0].files == made[1].files
+    one, other = read_all(tmp_path / "a"), read_all(tmp_path / "c")
+    for config in ("syncopation", "transposition"):
+        sounds = [
+            {wav for rows in data[config].values() for row in rows for wav, _, _ in clips(row)}
+            for data in (one, other)
+        ]
+        assert not sounds[0] & sounds[1]
+    assert one["chord_quality"]["test"] != other["chord_quality"]["test"]
 
 
 def planned(seed, counts, config, split="test"):

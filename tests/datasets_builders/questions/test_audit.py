@@ -43,6 +43,33 @@ def longest(items):
     return [replace(item, answer=max(item.options, key=len)) for item in items]
 
 
+def changed_ones(count, seed):
+    """Questions whose wrong options have one word of the right option changed."""
+    rng = Random(seed)
+    items = []
+    for number in range(count):
+        right = rng.choices(WORDS, k=5)
+        wrong = {
+            " ".join([*right[:at], rng.choice("xyz"), *right[at + 1 :]])
+            for at in rng.sample(range(5), 3)
+        }
+        options = tuple(rng.sample([" ".join(right), *sorted(wrong)], 4))
+        items.append(Item("changed", "", options, " ".join(right), str(number), str(number)))
+    return items
+
+
+def by_guesser(items, learned=None):
+    tried = shares(items, earnings(items, learned or ()))
+    return {share.guesser: share.value for share in tried}
+
+
+def test_planted_leaks_are_found():
+    # Less than 1, because two options may be equally long.
+    assert by_guesser(longest(exchangeable(300, 1)))["longest"] > 0.85
+    assert by_guesser(exchangeable(900, 2))["longest"] < 0.3
+    assert by_guesser(changed_ones(300, 3))["most like the others"] == 1
+
+
 def test_a_bank_with_a_leak_is_refused_and_an_exchangeable_one_is_not():
     learned, fresh = exchangeable(600, 4), exchangeable(2000, 5)
     refuse_guessable("syllables", learned, fresh)

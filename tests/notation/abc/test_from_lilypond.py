@@ -2,9 +2,12 @@
 it with.
 """
 
+from fractions import Fraction
+
 import pytest
 
 from music_evals.notation.abc.from_lilypond import lilypond_to_abc
+from music_evals.notation.abc.tunes import read_measure, total_duration
 
 
 def staff(*lines):
@@ -57,3 +60,15 @@ def test_headers_voices_and_masks():
         lilypond_to_abc("dih'4 |")
     with pytest.raises(ValueError, match=r"'!!' cannot be written as ABC"):
         lilypond_to_abc("d'4 !! |")
+
+
+def test_a_second_reader_finds_the_notes():
+    line = (
+        lilypond_to_abc("fis'4 \\tuplet 3/2 { f'8 g'8 aes'8 } <c c''>2~ |")
+        .splitlines()[-1]
+        .removesuffix(" |")
+    )
+    events = read_measure(line, Fraction(1, 8), (4, 4))
+    assert [event.pitches for event in events] == [(66,), (65,), (67,), (68,), (48, 72)]
+    assert total_duration(events) == 1
+    assert events[-1].is_tied

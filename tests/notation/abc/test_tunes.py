@@ -36,14 +36,6 @@ def plain(text):
     return spell(read_measure(text, EIGHTH, COMMON), COMMON)
 
 
-@pytest.mark.parametrize(("text", "eighths"), CASES["test_durations"])
-def test_durations(text, eighths):
-    durations = [Fraction(length) / 8 for length in eighths]
-    assert [event.duration for event in read_measure(text, EIGHTH, COMMON)] == durations
-    assert duration(text) == sum(durations)
-    assert duration("(5ABcde", (6, 8)) == Fraction(3, 8)  # of three in compound metre
-
-
 def test_tunes_of_a_file():
     text = (
         "% a book\nC:nobody\n\nX:1\nT:First % of all\nT:Second title\nM:6/8\nK:G\nGAB |\\\nc3 |]\n%"
@@ -109,39 +101,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
                 spelled = plain(measure.text)
                 assert not re.search(r"[\"!{}|%]", spelled)
                 assert duration(spelled) == duration(measure.text)
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        '"',
-        "!",
-        "{",
-        "[",
-        "[K:",
-        "(3",
-        "A>",
-        "|",
-        "| ",
-        "|:",
-        "[|",
-        "A/",
-        "9",
-        "^",
-        "%",
-        "\\",
-        "[A",
-        "\n",
-        "A",
-    ],
-)
-def test_time_is_linear(part):
-    tunes = split_tunes(f"X:1\nK:C\n{part * (20_000 // len(part))}")
-    assert len(tunes) == 1
-    for tune in tunes:
-        with suppress(ValueError):
-            for measure in split_measures(tune.body):
-                read_measure(measure.text, EIGHTH, COMMON)
 
 
 def test_text_beyond_the_limit_is_refused():

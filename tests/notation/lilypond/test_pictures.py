@@ -59,16 +59,6 @@ def test_the_opening_is_as_many_systems_as_fit_a_page():
     assert long.shape[0] < 1500
 
 
-def test_the_first_score_is_drawn_whether_in_a_book_or_for_midi_alone():
-    two = (
-        r"\score { << \new Staff { c'1 } \new Staff { e'1 } >> %s } \score { { c'1 } \layout { } }"
-    )
-    with_layout = first_system(HEAD + two % r"\layout { }")
-    assert staff_lines(pixels(with_layout)) == 10
-    assert first_system(HEAD + two % r"\midi { }") == with_layout
-    assert first_system(HEAD + r"\book { \bookpart { %s } }" % (two % "")) == with_layout
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("attack", "why"), CASES["attacks"])
 def test_attacks_and_texts_without_music_give_no_picture(attack, why):

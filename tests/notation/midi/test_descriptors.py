@@ -62,6 +62,22 @@ def quarters(*notes):
 TWO_MEASURES = quarters((0, 2, 60), (0, 2, 64), (0, 2, 67), (2, 2, 60), (4, 4, 71), (4, 4, 66))
 
 
+def test_values_by_hand():
+    midi = piece(TWO_MEASURES, METRE_4_4)
+    strict, paper = describe(midi, "strict"), describe(midi, "paper")
+    # Three pitches sound for two of eight quarters. All six notes are in G major.
+    for described in (strict, paper):
+        assert described.values["polyphony_rate"] == 1 / 4
+        assert described.values["scale_consistency"] == 1
+        assert not described.reasons
+    # Measures start notes at {0, 48} and {0}, and the third, which begins at the end, at none: one
+    # difference each.
+    assert strict.values["groove_consistency"] == 1 - 2 / (2 * 96)
+    # Of nine quarters, the first, third and fifth begin with notes: five changes between
+    # neighbours.
+    assert paper.values["groove_consistency"] == 1 - 5 / (8 * 384)
+
+
 def test_what_is_undefined_says_why():
     nothing = describe(piece([], METRE_4_4))
     assert nothing.values == dict.fromkeys(DESCRIPTORS)

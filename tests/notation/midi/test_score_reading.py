@@ -1,10 +1,12 @@
 """MIDI files as scores; expected values are by hand, and of symusic."""
 
 from fractions import Fraction
+from typing import Any
 from unittest.mock import patch
 
 import mido
 import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from music_evals.notation.midi import score_reading
@@ -163,3 +165,35 @@ def test_a_score_with_other_notes_than_the_file_is_refused(tmp_path, column, val
 lengths = st.sampled_from(
     [Fraction(1, 8), Fraction(1, 4), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), 1, 3]
 )
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(
+        st.lists(st.tuples(lengths, lengths, st.integers(40, 80)), min_size=1, max_size=12),
+        max_size=3,
+    )
+)
+def test_notes_are_those_of_symusic(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[Any]
+) -> None:
+    tracks = [[metre(3, 4), *track(line([1, Fraction(1, 3)]))]]
+    for gaps in parts:
+        onset, notes = Fraction(0), []
+        for gap, length, pitch in gaps:
+            notes.append((onset, onset + length, pitch))
+            onset += gap
+        tracks.append(track(notes))
+    data = saved(*tracks, resolution=480)
+    path = tmp_path_factory.mktemp("midi") / "a.mid"
+    path.write_bytes(data)
+    expected = read_notes(data).notes
+    starts, length = [], Fraction(0)
+    for part in read_score(path).parts:
+        for element in part.recurse().notes:
+            length += Fraction(element.quarterLength) * len(element.pitches)
+            for note in getattr(element, "notes", [element]):
+                is_start = note.tie is None or note.tie.type == "start"
+                starts += [(element.getOffsetInHierarchy(part) * 480, note.pitch.midi)] * is_start
+    assert sorted(starts) == sorted((note.onset, note.pitch) for note in expected)
+    assert length * 480 == sum(note.duration for note in expected)

@@ -1,8 +1,6 @@
 """Numbers of measures as in print, and what a divided measure keeps."""
 
-from music_evals.notation.abc.writing import score_to_abc
-from music_evals.notation.scores.pages import engrave_svgs
-from music_evals.notation.scores.preparing import prepare_score, score_to_musicxml
+from music_evals.notation.scores.preparing import prepare_score
 from music_evals.notation.scores.reading import parse_musicxml, read_score
 
 
@@ -27,18 +25,6 @@ def numbers(score):
         f"{measure.number}{measure.numberSuffix or ''}"
         for measure in score.parts[0].getElementsByClass("Measure")
     ]
-
-
-def test_a_plain_bar_line_within_a_measure_is_hidden():
-    measures = [
-        ('number="1"', 4, ""),
-        ('number="2"', 3, ""),
-        ('number="2a"', 1, ""),
-        ('number="3"', 4, ""),
-    ]
-    score = parse_musicxml(musicxml(*measures))
-    assert "D D D [|] E | %2" in score_to_abc(score)
-    assert engrave_svgs(score_to_musicxml(score))[0].count('class="barLine"') == 4
 
 
 def test_kern_with_a_repeat_at_its_end_and_a_first_number(tmp_path):

@@ -12,7 +12,8 @@ from music21.musicxml.m21ToXml import GeneralObjectExporter
 
 from music_evals.notation.scores import reading
 from music_evals.notation.scores.preparing import ScoreError, prepare_score, score_to_musicxml
-from music_evals.notation.scores.reading import read_score
+from music_evals.notation.scores.reading import allowance_of_score, read_score
+from music_evals.notation.subprocesses import LimitError, map_in_subprocess
 from tests.notation.midi.midi_files import saved
 
 XML = (
@@ -82,6 +83,29 @@ def test_headers_that_lie_about_sizes_and_files_that_are_not_there(tmp_path):
         read_score(path)
     with pytest.raises(ScoreError, match="cannot be opened"):
         read_score(tmp_path / "b.xml")
+
+
+BEATS = "<time><beats>999999999</beats><beat-type>4</beat-type></time>"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.abc", b"X:1\nM:99999/4\nK:C\nC|\n"),
+        ("a.xml", GOOD.replace("<div", f"{BEATS}<div").encode()),
+        ("a.mxl", mxl(music=GOOD.replace("</measure>", "<x/>" * 10_000_000 + "</measure>"))),
+    ],
+)
+def test_a_small_score_cannot_take_much_memory(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    (result,) = map_in_subprocess(count_notes, [path], lambda _: allowance_of_score(len(content)))
+    # A slow machine may come to the limit of time first.
+    assert isinstance(result, LimitError), result
+
+
+def count_notes(path):
+    return len(read_score(path).recurse().notes)
 
 
 def test_the_tunes_of_an_abc_file_are_read_one_by_one(tmp_path):

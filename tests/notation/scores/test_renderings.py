@@ -1,7 +1,11 @@
 """Renderings of a score: what is written holds the same notes, and what does not is told."""
 
+import io
+from typing import get_args
 from unittest.mock import patch
 
+import pytest
+import soundfile
 from music21 import bar, converter, instrument, note, stream, tie
 
 from music_evals.notation.cache import cache_folder
@@ -9,7 +13,7 @@ from music_evals.notation.midi.files import midi_to_text, parse_midi_text
 from music_evals.notation.scores import renderings
 from music_evals.notation.scores.note_places import align_measures, written_notes
 from music_evals.notation.scores.preparing import prepare_score, score_to_musicxml
-from music_evals.notation.scores.renderings import render
+from music_evals.notation.scores.renderings import Rendering, render
 
 
 def written(*parts, change=lambda score: None):
@@ -41,6 +45,31 @@ NOTES = {(0, 72), (1, 74), (2, 76), (5, 77), (5.5, 79), (6, 81), (8, 72)} | {
     (4, 61),
     (8, 51),
 }
+
+
+@pytest.mark.parametrize("rendering", get_args(Rendering))
+def test_every_rendering_is_read_back_with_the_same_notes(rendering):
+    if rendering == "lilypond":
+        pytest.importorskip(
+            "lilypond", reason="LilyPond is not installed: pip install -e '.[lilypond]'"
+        )
+    (rendered,) = render([STUDY], rendering)
+    assert rendered["problem"] == ""
+    assert rendered["is_regular"]
+    assert ("Study" in rendered["words"]) == (rendering not in ("midi", "audio"))
+    if rendering == "pages":
+        assert rendered["files"][0].startswith(b"\x89PNG")
+    elif rendering == "audio":
+        seconds = soundfile.info(io.BytesIO(rendered["files"][0])).duration
+        assert 4 < seconds < 8  # 12 quarters at 120, and the last note dies away
+    else:
+        begins = {
+            "abc": "X:1",
+            "musicxml": "<?xml",
+            "midi": "ticks_per_beat",
+            "lilypond": "\\version",
+        }
+        assert rendered["text"].strip().startswith(begins[rendering])
 
 
 def test_midi_has_written_pitches_and_neither_repeats_nor_grace_notes():

@@ -46,7 +46,13 @@ def outcome(case):
     return "unread" if given is None else "misread"
 
 
+TYPED_CASES = lines_of(SHARED / "typed.jsonl")
 THREADS = lines_of(SHARED / "from_threads.jsonl")
+
+
+@pytest.mark.parametrize("case", TYPED_CASES, ids=lambda case: case["reply"][:40])
+def test_labelled_replies_of_the_kinds(case):
+    assert outcome(case) == "right"
 
 
 @pytest.mark.skipif(not THREADS, reason=f"no {SHARED / 'from_threads.jsonl'}")

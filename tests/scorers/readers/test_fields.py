@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from music_evals.scorers.readers.fields import (
     answer_field,
-    judge_place,
     object_schema,
     read_fields,
 )
@@ -42,16 +41,6 @@ def test_a_field_is_read_as_it_is(reply, status, answer):
 @given(st.text(max_size=200))
 def test_no_reply_makes_reading_fail(reply: str) -> None:
     assert len(read_fields(reply, ["1", "2"])) == 2
-
-
-def test_names_in_the_dataset_are_letters_indices_or_texts():
-    sentences = ["Yes, the same.", "No, another."]
-    assert judge_place(1, sentences, sentences[1]).reading.answer == sentences[1]
-    index = judge_place(1, ["G", "G"], "0")
-    assert (index.value, index.reading.answer) == (
-        1,
-        "1",
-    )  # another option with the right one's text
 
 
 def test_schemas():

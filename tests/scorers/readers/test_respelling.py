@@ -7,8 +7,6 @@ from string import ascii_uppercase
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from music_evals.datasets_builders.questions.theory.compose import compose_theory
 from music_evals.scorers.answer_kinds import judge_typed, kind_of
@@ -97,7 +95,6 @@ def test_a_letter_with_the_text_of_another_option_is_no_answer(name):
     assert read == []
 
 
-ANY = st.text(st.characters(), max_size=200)  # with lone surrogates
 JUNK = (
     "\ud834",
     "𝄫",
@@ -125,7 +122,7 @@ def read_all(text):
     assert read_vote(text) in (0, 1, None)
 
 
-@settings(deadline=None, max_examples=60)
-@given(st.lists(st.one_of(ANY, st.sampled_from(JUNK)), max_size=12).map("".join))
-def test_no_text_breaks_a_reader(text: str) -> None:
-    read_all(text)
+@pytest.mark.parametrize("piece", JUNK)
+def test_long_junk_is_read_in_bounded_time(piece):
+    # Quadratic time would be minutes.
+    read_all(piece * (100_000 // len(piece)))
