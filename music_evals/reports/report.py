@@ -26,6 +26,7 @@ from music_evals.reports.tables import (
 from music_evals.reports.tables.common import (
     cost_table,
     floors_table,
+    further_table,
     protocols_table,
     replies_table,
     score_table,
@@ -52,6 +53,7 @@ _SHARED = (
     estimates_table,
     protocols_table,
     tags_table,
+    further_table,
     third_party_table,
     floors_table,
     replies_table,

@@ -5,7 +5,7 @@ The sample's metadata name the ``answer_kind``; `music_evals.scorers.answer_kind
 it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import fmean
 from string import ascii_uppercase
@@ -15,11 +15,12 @@ import numpy as np
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
+from music_evals.notation.extras import require
 from music_evals.notation.grouping import group_by
 from music_evals.scorers.answer_kinds import LABEL, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
 from music_evals.scorers.answer_kinds.statements import answer_in_line
-from music_evals.scorers.answer_kinds.words import count_errors
+from music_evals.scorers.answer_kinds.words import count_errors, count_printed
 from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
 from music_evals.scorers.explanations import make_score
 from music_evals.scorers.items import cluster_of
@@ -55,13 +56,15 @@ def kind_figures(scores: SampleScores) -> Figures:
 
     ``macro_f1`` of ``label`` and ``labels``: the mean of F1 over the labels that occur. ``wer`` and
     ``cer`` of ``text``: errors by the length of all references, of normalised texts; ``wer_raw``
-    and ``cer_raw`` without case and punctuation only. ``exact`` of ``key``: the share of
-    right keys.
+    and ``cer_raw`` without case and punctuation only. ``exact`` of ``key``: the share of right
+    keys. ``acc2`` of ``number:4%``, a tempo: the share that is right, or right but for a factor of
+    2 or 3. Those of ``lyrics`` are Jam-ALT's.
     """
     figures: Estimates = {}
 
     def kind_of_score(score: SampleScore) -> str:
-        return str((score.score.metadata or {}).get(_KIND, "")).partition(":")[0]
+        name = str((score.score.metadata or {}).get(_KIND, ""))
+        return name if name in _FIGURES else name.partition(":")[0]
 
     groups = group_by(scores, kind_of_score)
     for name, compute in _FIGURES.items():
@@ -76,14 +79,24 @@ def _label_figures(scores: SampleScores) -> Estimates:
 
 def _text_figures(scores: SampleScores) -> Estimates:
     is_cer = all(details[_KIND] == "text:cer" for details in details_of(scores))
-    pairs = list(zip(*_sides(scores), strict=True))
     name = "cer" if is_cer else "wer"
-    estimates = {}
-    for key, is_raw in ((name, False), (f"{name}_raw", True)):
-        counts = [count_errors(*pair, is_cer=is_cer, is_raw=is_raw) for pair in pairs]
-        errors, lengths = zip(*counts, strict=True)
-        estimates[key] = ratio_estimate(errors, lengths, _clips(scores))
-    return estimates
+    count = partial(count_errors, is_cer=is_cer)
+    raw = partial(count, is_raw=True)
+    return {name: _error_rate(scores, count), f"{name}_raw": _error_rate(scores, raw)}
+
+
+def _error_rate(scores: SampleScores, count: Callable[..., Any], *facts: Sequence[str]) -> Estimate:
+    counts = map(count, *_sides(scores), *facts)
+    return ratio_estimate(*zip(*counts, strict=True), _clips(scores))
+
+
+def _lyrics_figures(scores: SampleScores) -> Estimates:
+    """All figures by Jam-ALT's own package; those besides ``wer`` have no interval."""
+    languages = [details[_KIND].partition(":")[2] for details in details_of(scores)]
+    answers, rights = _sides(scores)
+    figures = require("alt_eval", "lyrics").compute_metrics(rights, answers, languages)
+    shown = {name.lower(): Estimate(figures[name]) for name in _SHOWN}
+    return {"wer": _error_rate(scores, count_printed, languages), **shown}
 
 
 def _key_figures(scores: SampleScores) -> Estimates:
@@ -91,11 +104,26 @@ def _key_figures(scores: SampleScores) -> Estimates:
     return {"exact": share(fmean(exact), len({*_clips(scores)}))}
 
 
+def _tempo_figures(scores: SampleScores) -> Estimates:
+    """Accuracy 2, as `TempoEvaluation` of madmom has it with double and triple tempi."""
+    score = kind_of(_TEMPO).score
+    right = [
+        max(score(answer, str(factor * float(reference))) for factor in _FACTORS)
+        for answer, reference in zip(*_sides(scores), strict=True)
+    ]
+    return {"acc2": share(fmean(right), len({*_clips(scores)}))}
+
+
+_SHOWN = ("WER_case", "F1_punc", "F1_pare", "F1_line", "F1_sect")
+_TEMPO = "number:4%"
+_FACTORS = (1, 2, 1 / 2, 3, 1 / 3)
 _FIGURES = {
     LABEL: _label_figures,
     "labels": _label_figures,
     "text": _text_figures,
+    "lyrics": _lyrics_figures,
     "key": _key_figures,
+    _TEMPO: _tempo_figures,
 }
 
 

@@ -1,15 +1,29 @@
 """The tasks of benchmarks that have facts and no module: listening tests on datasets of mirdata."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from types import ModuleType
+from typing import Literal
 
 from inspect_ai import Task
 
 from music_evals import benchmarks
 from music_evals.datasets_builders.dataset_io import DatasetSpec
-from music_evals.datasets_builders.questions.mirdata.dataset import mirdata_set
+from music_evals.datasets_builders.questions.mirdata.dataset import VERSION, mirdata_set
 from music_evals.datasets_builders.questions.mirdata.facts import read_facts
 from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
 from music_evals.evals.shared.registration import registered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackParameters(QuestionSetParameters):
+    """Parameters of a task on a dataset of mirdata.
+
+    Args:
+        tracks: ``drawn`` for at most as many as the benchmark's facts say, or ``all``.
+    """
+
+    tracks: Literal["drawn", "all"] = "drawn"
 
 
 def mirdata_module(benchmark: str) -> ModuleType:
@@ -19,16 +33,18 @@ def mirdata_module(benchmark: str) -> ModuleType:
     """
     about = benchmarks.load(benchmark)
     module = ModuleType(f"music_evals.evals.{benchmark}", about.title)
-    spec = mirdata_set(benchmark, read_facts(about.table["mirdata"]))
-    module.BENCHMARK = spec  # type: ignore[attr-defined]
+    heard = read_facts(about.table["mirdata"])
+    specs = {"drawn": mirdata_set(benchmark, heard)}
+    specs["all"] = mirdata_set(benchmark, replace(heard, most=None), f"{VERSION}+all")
+    module.BENCHMARK = specs["drawn"]  # type: ignore[attr-defined]
     for name, facts in about.tasks.items():
-        setattr(module, name, _task(spec, name, facts))
+        setattr(module, name, _task(specs, name, facts))
     return module
 
 
-def _task(spec: DatasetSpec, name: str, facts: benchmarks.TaskFacts) -> object:
-    def listen(params: QuestionSetParameters) -> Task:
-        return question_set_task(params, name, spec)
+def _task(specs: Mapping[str, DatasetSpec], name: str, facts: benchmarks.TaskFacts) -> object:
+    def listen(params: TrackParameters) -> Task:
+        return question_set_task(params, name, specs[params.tracks])
 
     listen.__doc__ = f"Name or write {facts.summary}."
     return registered(listen, facts.registry_name)

@@ -48,6 +48,17 @@ _BESIDE = {
 _BY_MODELS = ("By rules", "Right option")
 THIRD_PARTY = "third_party"
 """The published table of figures that are not the authors'."""
+_FURTHER = {
+    "Acc2": "acc2",
+    "WER": "wer",
+    "CER": "cer",
+    "WER with case": "wer_case",
+    "F1, punctuation": "f1_punc",
+    "F1, brackets": "f1_pare",
+    "F1, lines": "f1_line",
+    "F1, sections": "f1_sect",
+}
+"""Columns of the table of further figures, and the metrics; see `typed_answer`."""
 LABELS = ("Model", "Source", "Condition", "Data")
 """Headings of the columns that name a run, or a row of a paper."""
 _OPTIONAL = ("Data", "Condition")
@@ -65,6 +76,7 @@ _TITLES = {
     "metadata_qa": "Metadata QA",
     "wer": "WER",
     "source": "Sound source",
+    "cer": "CER",
     "abc": "ABC",
 }
 
@@ -299,6 +311,31 @@ def score_table(records: Records, benchmark: str) -> Table:
     return Table(f"{benchmark}_scores", title, columns, rows, lines, optional=_OPTIONAL)
 
 
+def further_table(records: Records, benchmark: str) -> Table | None:
+    """Make the table of the figures that a kind of answer has beside its score, such as the
+    accuracy of tempi with octave errors; None without any.
+    """
+    runs = records.current(benchmark)
+    figures = _present(records, runs, _FURTHER)
+    if not figures:
+        return None
+    return _task_table(benchmark, "further", "further figures, in percent", runs, figures)
+
+
+def _present(records: Records, runs: pd.DataFrame, metrics: Mapping[str, str]) -> Figures:
+    """The makers of the metrics of main scorers that any of the runs has, by heading."""
+
+    def figure(metric: str, run: int) -> Estimate | None:
+        scorer = records.runs.at[run, "main_metric"].partition("/")[0]
+        return records.percent(run, f"{scorer}/{metric}")
+
+    return {
+        heading: partial(figure, metric)
+        for heading, metric in metrics.items()
+        if any(figure(metric, run) for run in runs.index)
+    }
+
+
 def third_party_table(records: Records, benchmark: str) -> Table | None:
     """Make the table of accuracy over all tasks beside figures that others published; None without
     such figures.
@@ -439,14 +476,8 @@ def replies_table(records: Records, benchmark: str) -> Table:
         readings = records.main[run]["reading"]
         return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
-    def beside(metric: str, run: int) -> Estimate | None:
-        scorer = records.runs.at[run, "main_metric"].partition("/")[0]
-        return records.percent(run, f"{scorer}/{metric}")
-
     figures: Figures = {title_of(status): partial(share, status) for status in STATUSES}
-    for heading, metric in _BESIDE.items():
-        if any(beside(metric, run) for run in runs.index):
-            figures[heading] = partial(beside, metric)
+    figures |= _present(records, runs, _BESIDE)
     figures["Errors"] = lambda run: count(records.runs.at[run, "errors"])
     figures["No score"] = lambda run: count(records.runs.at[run, "unscored"])
     lines = answer_lines(runs)
