@@ -16,9 +16,13 @@ _GIF = (b"GIF87a", b"GIF89a")
 
 
 def check_picture(data: bytes) -> None:
-    """Check the format and the size of a picture; ValueError says what is wrong with it."""
-    with _opened(data, FORMATS):
-        pass
+    """Check the format and the size of a picture; ValueError says what is wrong with it.
+
+    Of a PDF only how it begins is checked.
+    """
+    if not data.startswith(b"%PDF"):
+        with _opened(data, FORMATS):
+            pass
 
 
 def as_sendable(data: bytes) -> bytes:

@@ -19,14 +19,12 @@ from music_evals.reports.tables import (
     msu,
     muse,
     muse_ten,
-    musica,
     pitchbench,
     ziqi,
 )
 from music_evals.reports.tables.common import (
     cost_table,
     floors_table,
-    further_table,
     protocols_table,
     replies_table,
     score_table,
@@ -43,7 +41,6 @@ _TABLES = {
     "msu": msu.tables,
     "lilybench": lilybench.tables,
     "abc_eval": abc_eval.tables,
-    "musica": musica.tables,
     "lilybench_generation": lilybench.generation_tables,
     "pitchbench": pitchbench.tables,
 }
@@ -53,7 +50,6 @@ _SHARED = (
     estimates_table,
     protocols_table,
     tags_table,
-    further_table,
     third_party_table,
     floors_table,
     replies_table,

@@ -5,7 +5,7 @@ The sample's metadata name the ``answer_kind``; `music_evals.scorers.answer_kind
 it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from statistics import fmean
 from string import ascii_uppercase
@@ -20,7 +20,7 @@ from music_evals.notation.grouping import group_by
 from music_evals.scorers.answer_kinds import LABEL, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
 from music_evals.scorers.answer_kinds.statements import answer_in_line
-from music_evals.scorers.answer_kinds.words import count_errors, count_printed
+from music_evals.scorers.answer_kinds.words import count_errors
 from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
 from music_evals.scorers.explanations import make_score
 from music_evals.scorers.items import cluster_of
@@ -79,24 +79,23 @@ def _label_figures(scores: SampleScores) -> Estimates:
 
 def _text_figures(scores: SampleScores) -> Estimates:
     is_cer = all(details[_KIND] == "text:cer" for details in details_of(scores))
+    pairs = list(zip(*_sides(scores), strict=True))
     name = "cer" if is_cer else "wer"
-    count = partial(count_errors, is_cer=is_cer)
-    raw = partial(count, is_raw=True)
-    return {name: _error_rate(scores, count), f"{name}_raw": _error_rate(scores, raw)}
-
-
-def _error_rate(scores: SampleScores, count: Callable[..., Any], *facts: Sequence[str]) -> Estimate:
-    counts = map(count, *_sides(scores), *facts)
-    return ratio_estimate(*zip(*counts, strict=True), _clips(scores))
+    estimates = {}
+    for key, is_raw in ((name, False), (f"{name}_raw", True)):
+        counts = [count_errors(*pair, is_cer=is_cer, is_raw=is_raw) for pair in pairs]
+        errors, lengths = zip(*counts, strict=True)
+        estimates[key] = ratio_estimate(errors, lengths, _clips(scores))
+    return estimates
 
 
 def _lyrics_figures(scores: SampleScores) -> Estimates:
-    """All figures by Jam-ALT's own package; those besides ``wer`` have no interval."""
+    """Figures over all songs by Jam-ALT's own package, which gives no intervals."""
     languages = [details[_KIND].partition(":")[2] for details in details_of(scores)]
     answers, rights = _sides(scores)
     figures = require("alt_eval", "lyrics").compute_metrics(rights, answers, languages)
-    shown = {name.lower(): Estimate(figures[name]) for name in _SHOWN}
-    return {"wer": _error_rate(scores, count_printed, languages), **shown}
+    # A kind of mark that occurs nowhere has no F1.
+    return {name.lower(): Estimate(figures[name]) for name in _OF_LYRICS if figures[name] >= 0}
 
 
 def _key_figures(scores: SampleScores) -> Estimates:
@@ -114,7 +113,7 @@ def _tempo_figures(scores: SampleScores) -> Estimates:
     return {"acc2": share(fmean(right), len({*_clips(scores)}))}
 
 
-_SHOWN = ("WER_case", "F1_punc", "F1_pare", "F1_line", "F1_sect")
+_OF_LYRICS = ("WER", "WER_case", "F1_punc", "F1_pare", "F1_line", "F1_sect")
 _TEMPO = "number:4%"
 _FACTORS = (1, 2, 1 / 2, 3, 1 / 3)
 _FIGURES = {

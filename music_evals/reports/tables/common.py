@@ -32,6 +32,14 @@ OFFICIAL = "official_choice/accuracy"
 MOST_UNREAD = 0.05
 """The share of unread replies above which a note says what to do."""
 _BESIDE = {
+    "Acc2": "acc2",
+    "CER": "cer",
+    "WER": "wer",
+    "WER with case": "wer_case",
+    "F1, punctuation": "f1_punc",
+    "F1, brackets": "f1_pare",
+    "F1, lines": "f1_line",
+    "F1, sections": "f1_sect",
     "At the limit": "cut",
     "Too long": "too_long",
     "Commonest answer": "commonest_answer",
@@ -48,17 +56,6 @@ _BESIDE = {
 _BY_MODELS = ("By rules", "Right option")
 THIRD_PARTY = "third_party"
 """The published table of figures that are not the authors'."""
-_FURTHER = {
-    "Acc2": "acc2",
-    "WER": "wer",
-    "CER": "cer",
-    "WER with case": "wer_case",
-    "F1, punctuation": "f1_punc",
-    "F1, brackets": "f1_pare",
-    "F1, lines": "f1_line",
-    "F1, sections": "f1_sect",
-}
-"""Columns of the table of further figures, and the metrics; see `typed_answer`."""
 LABELS = ("Model", "Source", "Condition", "Data")
 """Headings of the columns that name a run, or a row of a paper."""
 _OPTIONAL = ("Data", "Condition")
@@ -75,8 +72,8 @@ _TITLES = {
     "midi": "MIDI",
     "metadata_qa": "Metadata QA",
     "wer": "WER",
-    "source": "Sound source",
     "cer": "CER",
+    "source": "Sound source",
     "abc": "ABC",
 }
 
@@ -311,31 +308,6 @@ def score_table(records: Records, benchmark: str) -> Table:
     return Table(f"{benchmark}_scores", title, columns, rows, lines, optional=_OPTIONAL)
 
 
-def further_table(records: Records, benchmark: str) -> Table | None:
-    """Make the table of the figures that a kind of answer has beside its score, such as the
-    accuracy of tempi with octave errors; None without any.
-    """
-    runs = records.current(benchmark)
-    figures = _present(records, runs, _FURTHER)
-    if not figures:
-        return None
-    return _task_table(benchmark, "further", "further figures, in percent", runs, figures)
-
-
-def _present(records: Records, runs: pd.DataFrame, metrics: Mapping[str, str]) -> Figures:
-    """The makers of the metrics of main scorers that any of the runs has, by heading."""
-
-    def figure(metric: str, run: int) -> Estimate | None:
-        scorer = records.runs.at[run, "main_metric"].partition("/")[0]
-        return records.percent(run, f"{scorer}/{metric}")
-
-    return {
-        heading: partial(figure, metric)
-        for heading, metric in metrics.items()
-        if any(figure(metric, run) for run in runs.index)
-    }
-
-
 def third_party_table(records: Records, benchmark: str) -> Table | None:
     """Make the table of accuracy over all tasks beside figures that others published; None without
     such figures.
@@ -349,27 +321,24 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
     names = [*rows[0].figures]
     if "accuracy" in names:
         names = ["accuracy"]
-    columns = {title_of(name): name for name in names}
     paper = []
     for row in rows:
         # A task may be called "source", as NSynth's.
         origin = row.labels.get("origin", "third party, 500 sampled")
         source = row.labels.get("source", origin)
-        figures = {
-            heading: Estimate(row.figures[name]) if name in row.figures else None
-            for heading, name in columns.items()
-        }
+        figures = {title_of(name): Estimate(value) for name, value in row.figures.items()}
         paper.append((paper_labels(row.labels["model"], source), figures))
     runs = records.current(benchmark)
     measured = []
     for cells, group in condition_rows(runs):
-        own = {heading: _measured(records, group, name) for heading, name in columns.items()}
-        measured.append((cells, own))
+        measured.append(
+            (cells, {title_of(name): _measured(records, group, name) for name in names})
+        )
     table = make_table(
         f"{benchmark}_{THIRD_PARTY}",
         f"{load(benchmark).title}: {', '.join(names)} over all questions in percent, beside "
         "figures of a third party",
-        [*columns],
+        [*map(title_of, names)],
         measured,
         runs,
         published=paper,
@@ -476,14 +445,26 @@ def replies_table(records: Records, benchmark: str) -> Table:
         readings = records.main[run]["reading"]
         return Estimate(100 * float((readings == status).mean()), n=len(readings), decimals=1)
 
+    def beside(metric: str, run: int) -> Estimate | None:
+        scorer = records.runs.at[run, "main_metric"].partition("/")[0]
+        return records.percent(run, f"{scorer}/{metric}")
+
     figures: Figures = {title_of(status): partial(share, status) for status in STATUSES}
-    figures |= _present(records, runs, _BESIDE)
+    for heading, metric in _BESIDE.items():
+        if any(beside(metric, run) for run in runs.index):
+            figures[heading] = partial(beside, metric)
     figures["Errors"] = lambda run: count(records.runs.at[run, "errors"])
     figures["No score"] = lambda run: count(records.runs.at[run, "unscored"])
     lines = answer_lines(runs)
     if any(name in figures for name in _BY_MODELS):
         lines += notes("replies_beside")
-    table = _task_table(benchmark, "replies", "how replies were read, in percent", runs, figures)
+    table = _task_table(
+        benchmark,
+        "replies",
+        "how replies were read, and further figures, in percent",
+        runs,
+        figures,
+    )
     return replace(table, notes=[*table.notes, *lines])
 
 

@@ -11,7 +11,8 @@ from a library if one has it. Kinds are plain Python. A name may have an argumen
 - ``times:0.25``, ``all_times:0.25``, ``beats``: times in seconds, with a tolerance;
 - ``notes``, ``melody``: a transcription;
 - ``text``, ``text:cer``: words, by the errors in words or characters; ``lyrics:en`` as printed;
-- ``name``: a person, a piece or an instrument.
+- ``name``: a person, a piece or an instrument;
+- ``stated``, ``stated:any``, ``stated:name``: values in a form that the question states.
 
 Readers rather give no answer than a wrong one: in a statement with two pitches, none is read.
 """
@@ -59,6 +60,7 @@ KINDS = {
     "text": ("words", "|cer"),
     "lyrics": ("words", "de|en|es|fr"),
     "name": ("words", ""),
+    "stated": ("stated", "|any|name"),
 }
 """Name of a kind → the module here that makes it, and the pattern of its argument."""
 

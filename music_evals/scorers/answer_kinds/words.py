@@ -1,7 +1,9 @@
 """Words that are sung or said: the word error rate, or with ``text:cer`` the character error rate.
 
-``lyrics:en`` (``de``, ``es``, ``fr``) are lyrics as they are printed: the word error rate by Jam-ALT's
-own package, `alt_eval`. Lines and all other marks of the reply stay as they are. ``name`` is the name of a person, a piece or an instrument, right or wrong; see `readers.names`.
+``lyrics:en`` (``de``, ``es``, ``fr``) are lyrics as they are printed. Their score compares words
+without case and punctuation. Jam-ALT's own package, `alt_eval`, has their further figures, for
+which lines and all other marks of the reply stay as they are. ``name`` is the name of a person, a
+piece or an instrument, right or wrong; see `readers.names`.
 
 Conventions: both texts are normalised as papers do, English words by Whisper's normaliser (numbers,
 contractions, British spelling), Chinese characters to simplified ones; case and punctuation do not
@@ -10,7 +12,7 @@ answer, at least 0, weighted by the length of the reference. The error rates the
 answers and may exceed 1. Marks of subtitles are not words.
 
 Source: jiwer; A. Radford and others, "Robust Speech Recognition via Large-Scale Weak Supervision",
-appendix C; O. Cífka and others, "Lyrics Transcription for Humans", arXiv 2408.06370.
+appendix C.
 """
 
 import re
@@ -38,19 +40,20 @@ _MOST_OF_NAME = 12  # words
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make ``text``, ``text:cer``, ``lyrics:en`` or ``name``."""
+    """Make ``text``, ``text:cer``, ``lyrics:en`` or ``name``; MissingLibraryError for ``lyrics``
+    without its extra.
+    """
     if name == "name":
         return AnswerKind(read=_read_name, score=lambda *sides: float(is_same_name(*sides) is True))
-    read, count = _read, partial(count_errors, is_cer=argument == "cer")
-    if name == "lyrics":
-        read, count = _read_printed, partial(count_printed, language=argument)
+    is_printed = name == "lyrics" and bool(require("alt_eval", "lyrics"))
+    count = partial(count_errors, is_cer=argument == "cer", is_raw=is_printed)
 
     def score(answer: str, reference: str) -> float:
         errors, length = count(answer, reference)
         return max(0.0, 1 - errors / length)
 
     return AnswerKind(
-        read=read,
+        read=_as_printed if is_printed else _read,
         score=score,
         weight=lambda *sides: float(count(*sides)[1]),
         guesses=lambda references: ["", *commonest(references)],
@@ -112,24 +115,7 @@ def count_errors(
     return length - counted.hits + counted.insertions, length
 
 
-_tokenizer = cache(lambda: require("alt_eval.tokenizer", "lyrics").LyricsTokenizer())
-_tokens = lru_cache(maxsize=1_000)(lambda text, language: _tokenizer()(text[:_MOST], language))
-
-
-@lru_cache(maxsize=10_000)
-def count_printed(answer: str, reference: str, language: str) -> tuple[float, int]:
-    """Return the number of errors of an answer by Jam-ALT's tokens, and the words of the reference.
-
-    Raises:
-        MissingLibraryError: the extra ``lyrics`` is not installed.
-    """
-    sides = [[_tokens(text, language)] for text in (reference, answer)]
-    rates = require("alt_eval.metrics", "lyrics").compute_word_metrics(*sides)
-    length = rates["hits"] + rates["substitutions"] + rates["deletions"]
-    return rates["WER"] * length, length
-
-
-def _read_printed(statement: str) -> list[str]:
+def _as_printed(statement: str) -> list[str]:
     return [statement.strip()] if statement.strip() else []
 
 
