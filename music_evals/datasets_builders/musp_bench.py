@@ -18,9 +18,12 @@ from music_evals.datasets_builders.questions.question_set import (
 )
 from music_evals.notation.audio.clips import MP3, file_of
 
-TASKS = {"score": ("S", "S/P"), "sound": ("P", "S/P"), "both": ("SP", "S/P")}
-"""Task → the modalities of its questions."""
-_SHOWN = {"score": slice(1), "sound": slice(1, 2), "both": slice(2)}  # of score and sound
+TASKS = {
+    "score": (("S", "S/P"), slice(1)),
+    "sound": (("P", "S/P"), slice(1, 2)),
+    "both": (("SP", "S/P"), slice(2)),
+}
+"""Task → the modalities of its questions, and what it shows of score and sound."""
 _KINDS = {
     "Short phrase": "stated:name",
     "List": "stated:any",
@@ -30,23 +33,22 @@ _KINDS = {
 
 
 def read_record(record: Record, task: str) -> MediaQuestion | None:
-    """Read a question of a task; the questions of other tasks are left out."""
-    if record["modality"] not in TASKS[task]:
+    """Read a question of a task; those of other tasks, and without an answer, are left out."""
+    modalities, shown = TASKS[task]
+    answers = [*map(str, json.loads(record["answers"]))]
+    if record["modality"] not in modalities or not answers:
         return None
     path = record["audio"]
     file = record["files"].get(path) if path.endswith(".wav") else None
     music = [Part("image", record["pdf"]), Part("audio", _mp3(file) if file else path)]
     form, number = record["answer_format"], record["answer_quantity"]
-    examples = "; ".join(json.loads(record["answer_example"]))
+    examples = "; ".join(json.loads(record["answer_example"])) or "none"
+    contract = f"Form of the answer: {form}. Number: {number}. Example of the form: {examples}"
     return MediaQuestion(
         record["id"],
-        [
-            *music[_SHOWN[task]],
-            record["question"],
-            f"Form of the answer: {form}. Number: {number}. Example of the form: {examples}",
-        ],
+        [*music[shown], record["question"], contract],
         [],
-        record["answers"],
+        json.dumps(answers),
         theme=record["answer_object_type"],
         subtheme=record["modality"],
         piece=record["piece_number"],

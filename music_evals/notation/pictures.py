@@ -33,9 +33,14 @@ def as_sendable(data: bytes) -> bytes:
     """
     if not data.startswith(_GIF):
         return data
-    buffer = io.BytesIO()
     with _opened(data, ("GIF",)) as picture:
-        picture.convert("RGBA").save(buffer, format="PNG")
+        return png_of(picture.convert("RGBA"))
+
+
+def png_of(picture: "Image", **options: int) -> bytes:
+    """Return a picture as PNG; `options` are those of Pillow."""
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", **options)
     return buffer.getvalue()
 
 

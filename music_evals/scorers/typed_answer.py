@@ -94,8 +94,8 @@ def _lyrics_figures(scores: SampleScores) -> Estimates:
     languages = [details[_KIND].partition(":")[2] for details in details_of(scores)]
     answers, rights = _sides(scores)
     figures = require("alt_eval", "lyrics").compute_metrics(rights, answers, languages)
-    # A kind of mark that occurs nowhere has no F1.
-    return {name.lower(): Estimate(figures[name]) for name in _OF_LYRICS if figures[name] >= 0}
+    # F1 of a kind of mark is no number if no reply has one.
+    return {name.lower(): Estimate(max(0.0, figures[name])) for name in _OF_LYRICS}
 
 
 def _key_figures(scores: SampleScores) -> Estimates:

@@ -76,7 +76,7 @@ def test_all_tracks_of_a_set_are_asked_on_demand(tmp_path):
     source = mirdata_sets.medley_solos_db(tmp_path / "source", 2003)
     task = MODULES["medley_solos_db"].instrument
     assert len(task(dataset=str(source)).dataset) == 2000
-    assert len(task(dataset=str(source), tracks="all").dataset) == 2003
+    assert len(task(dataset=str(source), all_tracks=True).dataset) == 2003
 
 
 def test_a_file_of_facts_is_a_listening_test(tmp_path):

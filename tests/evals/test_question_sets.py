@@ -701,7 +701,9 @@ def test_prompts_have_the_form_and_order_of_others(style, name, text):
     )
     shown = ShownOptions(row["options"], row["answer"])
     (facts,) = benchmarks.load(name).tasks.values()
-    sample = question_to_sample(facts, row, shown, load_prompts(name)[style], QuestionSetParameters(), "A")
+    sample = question_to_sample(
+        facts, row, shown, load_prompts(name)[style], QuestionSetParameters(), "A"
+    )
     audio, asked = sample.input[0].content  # type: ignore[union-attr]
     assert (audio.type, asked.text) == ("audio", text)
 

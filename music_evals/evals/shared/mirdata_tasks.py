@@ -1,9 +1,8 @@
 """The tasks of benchmarks that have facts and no module: listening tests on datasets of mirdata."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Literal
 
 from inspect_ai import Task
 
@@ -20,10 +19,10 @@ class TrackParameters(QuestionSetParameters):
     """Parameters of a task on a dataset of mirdata.
 
     Args:
-        tracks: ``drawn`` for at most as many as the benchmark's facts say, or ``all``.
+        all_tracks: ask about all tracks, and not only about as many as the benchmark draws.
     """
 
-    tracks: Literal["drawn", "all"] = "drawn"
+    all_tracks: bool = False
 
 
 def mirdata_module(benchmark: str) -> ModuleType:
@@ -34,17 +33,17 @@ def mirdata_module(benchmark: str) -> ModuleType:
     about = benchmarks.load(benchmark)
     module = ModuleType(f"music_evals.evals.{benchmark}", about.title)
     heard = read_facts(about.table["mirdata"])
-    specs = {"drawn": mirdata_set(benchmark, heard)}
-    specs["all"] = mirdata_set(benchmark, replace(heard, most=None), f"{VERSION}+all")
-    module.BENCHMARK = specs["drawn"]  # type: ignore[attr-defined]
+    drawn = mirdata_set(benchmark, heard)
+    whole = mirdata_set(benchmark, replace(heard, most=None), f"{VERSION}+all")
+    module.BENCHMARK = drawn  # type: ignore[attr-defined]
     for name, facts in about.tasks.items():
-        setattr(module, name, _task(specs, name, facts))
+        setattr(module, name, _task((drawn, whole), name, facts))
     return module
 
 
-def _task(specs: Mapping[str, DatasetSpec], name: str, facts: benchmarks.TaskFacts) -> object:
+def _task(specs: Sequence[DatasetSpec], name: str, facts: benchmarks.TaskFacts) -> object:
     def listen(params: TrackParameters) -> Task:
-        return question_set_task(params, name, specs[params.tracks])
+        return question_set_task(params, name, specs[params.all_tracks])
 
     listen.__doc__ = f"Name or write {facts.summary}."
     return registered(listen, facts.registry_name)

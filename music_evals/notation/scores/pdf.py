@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from music_evals.notation.extras import require
+from music_evals.notation.pictures import png_of
 
 _A4_INCHES = 8.27  # width
 _SCALE = 150 / 72  # pixels per point
@@ -44,12 +45,8 @@ def pdf_to_pages(pdf: bytes) -> list[bytes]:
     Raises:
         MissingLibraryError: the extra ``scores`` is not installed.
     """
-    pages = []
-    for page in require("pypdfium2", "scores").PdfDocument(pdf):
-        file = io.BytesIO()
-        page.render(scale=_SCALE).to_pil().save(file, "PNG")
-        pages.append(file.getvalue())
-    return pages
+    pages = require("pypdfium2", "scores").PdfDocument(pdf)
+    return [png_of(page.render(scale=_SCALE).to_pil()) for page in pages]
 
 
 def count_pages(pdf: bytes) -> int:

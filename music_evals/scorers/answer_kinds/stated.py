@@ -14,7 +14,7 @@ from music_evals.scorers.readers.names import is_same_name
 from music_evals.scorers.readers.pitches import spelled
 from music_evals.scorers.readers.words import folded
 
-_ASIDE = re.compile(r"\b(?:bars?|measures?|mm?|beats?|notes?|and)\b\.?|\b0(?=\d:)")
+_ASIDE = re.compile(r"(?i)\b(?:bars?|measures?|mm?|beats?|notes?|and)\b\.?|\b0(?=\d:)")
 _MOST = 400  # characters of an answer
 
 
@@ -38,5 +38,6 @@ def make(_: str, argument: str, *__: object) -> AnswerKind:
 
 
 def _values(text: str) -> list[str]:
-    plain = _ASIDE.sub(" ", spelled(folded(text, numbers=True)).casefold())
-    return re.findall(r"[^\s,;]+", plain)
+    # Without these words first, as "bar" would be read as a name of notes.
+    plain = spelled(_ASIDE.sub(" ", folded(text, numbers=True)))
+    return re.findall(r"[^\s,;]+", plain.casefold())
