@@ -39,22 +39,24 @@ def record(number, modality, answers, form="Timestamp", quantity="Single"):
     }
 
 
+RECORDS = [
+    record(1, "S", ["bar 18 beat 3", "bar 42 beat 1"], "Bar and beat"),
+    record(2, "P", ["02:54"]),
+    record(3, "SP", ["A3", "B3"], quantity="List"),
+    record(4, "S/P", ["Johann Sebastian Bach"], "Short phrase"),
+    record(5, "S/P", ["E major"], "Tonic and mode with accidentals"),
+    record(6, "S/P", []),  # no answer was released
+]
+FILES = {
+    "data/questions.csv": table(RECORDS),
+    "inputs/audio/piece-01.wav": sound(1, seconds=2),
+    "inputs/pdf/piece-01.pdf": pages_to_pdf([png(1), png(2)]),
+}
+
+
 @pytest.fixture
 def source(tmp_path):
-    records = [
-        record(1, "S", ["bar 18 beat 3", "bar 42 beat 1"], "Bar and beat"),
-        record(2, "P", ["02:54"]),
-        record(3, "SP", ["A3", "B3"], quantity="List"),
-        record(4, "S/P", ["Johann Sebastian Bach"], "Short phrase"),
-        record(5, "S/P", ["E major"], "Tonic and mode with accidentals"),
-        record(6, "S/P", []),  # no answer was released
-    ]
-    files = {
-        "data/questions.csv": table(records),
-        "inputs/audio/piece-01.wav": sound(1, seconds=2),
-        "inputs/pdf/piece-01.pdf": pages_to_pdf([png(1), png(2)]),
-    }
-    return str(write(tmp_path / "source", files))
+    return str(write(tmp_path / "source", FILES))
 
 
 def test_a_question_has_what_its_task_shows(source, tmp_path):

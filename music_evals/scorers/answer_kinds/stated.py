@@ -40,4 +40,4 @@ def make(_: str, argument: str, *__: object) -> AnswerKind:
 def _values(text: str) -> list[str]:
     # Without these words first, as "bar" would be read as a name of notes.
     plain = spelled(_ASIDE.sub(" ", folded(text, numbers=True)))
-    return re.findall(r"[^\s,;]+", plain.casefold())
+    return re.findall(r"[^\s,;\"“”]+", plain.casefold())
