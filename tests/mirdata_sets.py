@@ -65,6 +65,19 @@ def giantsteps_key(folder):
     return put(folder, "giantsteps_key_index_+.json", tracks, files)
 
 
+def medley_solos_db(folder, count):
+    """Clips of the test split, with the same sound."""
+    names = [f"id-{number}" for number in range(count)]
+    rows = ["subset,instrument,instrument_id,song_id,uuid4"]
+    rows += [f"test,flute,3,0,{name}" for name in names]
+    files = {
+        "annotation/Medley-solos-DB_metadata.csv": "\n".join(rows).encode(),
+        "audio/clip.wav": silence(0.01),
+    }
+    tracks = {name: {"audio": "audio/clip.wav"} for name in names}
+    return put(folder, "medley_solos_db_index_1.2.json", tracks, files)
+
+
 def gtzan(folder):
     tracks = {
         track: {

@@ -6,17 +6,9 @@ begins with ``*`` was rejected by the authors. The sound is cut from MUSDB18's m
 ``test/ARTIST - TITLE/mixture.wav``.
 """
 
-import io
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
 from pathlib import Path, PurePath
 
-from music_evals.datasets_builders.dataset_io import (
-    Conversion,
-    DatasetSpec,
-    Provenance,
-)
 from music_evals.datasets_builders.questions.question_set import (
     MediaQuestion,
     Part,
@@ -24,6 +16,7 @@ from music_evals.datasets_builders.questions.question_set import (
     Records,
     question_set,
 )
+from music_evals.notation.audio.clips import file_of
 
 KINDS: Mapping[str, str | None] = {
     "a": "one voice",
@@ -36,8 +29,8 @@ QUESTION = "Which words are sung?"
 _MIXTURE = "mixture.wav"
 
 
-def read_record(record: Record, songs: Mapping[str, Path]) -> MediaQuestion | None:
-    """Make the question of a line; `songs` has the mixture of each song that is there."""
+def read_record(record: Record) -> MediaQuestion | None:
+    """Make the question of a line; its sound is cut from the mixture of its song."""
     file, line = PurePath(record["file"]), record["line"]
     if file.parent.name != "test" or not line.strip() or line.startswith("*"):
         return None
@@ -48,7 +41,10 @@ def read_record(record: Record, songs: Mapping[str, Path]) -> MediaQuestion | No
         return None
     # Without the song, a name that no file has says what is missing.
     song = file.stem
-    content = _cut(songs[song], *seconds) if song in songs else f"{_MIXTURE} of {song}"
+    content: bytes | str = f"{_MIXTURE} of {song}"
+    for name, mixture in record["files"].items():
+        if f"/{name}".endswith(f"/{song}/{_MIXTURE}"):
+            content = _cut(mixture, *seconds)
     return MediaQuestion(
         record["id"],
         [Part("audio", content), QUESTION],
@@ -68,23 +64,10 @@ def _seconds(time: str) -> int:
 def _cut(mixture: Path, begin: int, end: int) -> bytes:
     import soundfile
 
-    buffer = io.BytesIO()
     with soundfile.SoundFile(mixture) as song:
         rate = song.samplerate
         song.seek(min(begin * rate, song.frames))
-        samples = song.read((end - begin) * rate, dtype="int16")
-        soundfile.write(buffer, samples, rate, format="WAV", subtype="PCM_16")
-    return buffer.getvalue()
+        return file_of(song.read((end - begin) * rate, dtype="int16"), rate)
 
 
-def _spec(songs: Mapping[str, Path]) -> DatasetSpec:
-    records = Records(("*.txt",), partial(read_record, songs=songs))
-    return question_set("lyrics", "1.0.0", {"musdb18": records})
-
-
-def _convert(conversion: Conversion) -> Provenance:
-    songs = {path.parent.name: path for path in conversion.source.rglob(_MIXTURE)}
-    return _spec(songs).convert(conversion)  # type: ignore[misc]
-
-
-BENCHMARK = replace(_spec({}), convert=_convert)
+BENCHMARK = question_set("lyrics", "1.0.0", {"musdb18": Records(("*.txt",), read_record)})

@@ -7,16 +7,9 @@ path tells them apart.
 """
 
 import json
-from dataclasses import replace
 from functools import partial
-from pathlib import Path, PurePosixPath
 
-from music_evals.datasets_builders.dataset_io import (
-    Conversion,
-    DatasetSpec,
-    Provenance,
-    text_sha256,
-)
+from music_evals.datasets_builders.dataset_io import text_sha256
 from music_evals.datasets_builders.questions.question_set import (
     MediaQuestion,
     Part,
@@ -30,7 +23,7 @@ _MODALITIES = {"sound": "audio", "notation": "symbolic", "pages": "visual"}
 """Task → the modality as the files call it."""
 
 
-def read_record(record: Record, modality: str, source: Path) -> MediaQuestion | None:
+def read_record(record: Record, modality: str) -> MediaQuestion | None:
     """Read a row of an instance; the rows of other modalities are left out.
 
     The id names kind of question, question and piece, so that it is the same in each modality.
@@ -39,12 +32,11 @@ def read_record(record: Record, modality: str, source: Path) -> MediaQuestion | 
         return None
     options = json.loads(record["index2ans"])
     letters = sorted(options)
-    path = record["path_to_question_context_file"]
     key = text_sha256(f"{record['question']}\n{record['piece_id']}")[:8]
     is_none_right = record["is_nota_correct"].strip() == "1"
     return MediaQuestion(
         f"{record['subcategory']}-{key}",
-        [_music(path, modality, source), record["question"]],
+        [_music(record, modality), record["question"]],
         [options[letter] for letter in letters],
         letters.index(record["label_of_final_correct_option"]),
         theme=record["subcategory"],
@@ -54,13 +46,14 @@ def read_record(record: Record, modality: str, source: Path) -> MediaQuestion | 
     )
 
 
-def _music(path: str, modality: str, source: Path) -> Part:
+def _music(record: Record, modality: str) -> Part:
     """The part with a file's music; if the file is not there, a part of a name that is missed.
 
     That name has no folders: the only file of some name would be taken for it.
     """
-    within, file = PurePosixPath(path), source / path
-    if within.is_absolute() or ".." in within.parts or not file.is_file():
+    path = record["path_to_question_context_file"]
+    file = record["files"].get(path)
+    if file is None:
         return Part("image", path.replace("/", " "))
     if modality != "symbolic":
         return Part("audio" if modality == "audio" else "image", path)
@@ -68,16 +61,11 @@ def _music(path: str, modality: str, source: Path) -> Part:
         return Part("abc", text.read(_MOST_BYTES))
 
 
-def _spec(source: Path) -> DatasetSpec:
-    records = {
-        task: Records(("*seed_*.tsv",), partial(read_record, modality=modality, source=source))
+BENCHMARK = question_set(
+    "musica",
+    "1.0.0",
+    {
+        task: Records(("*seed_*.tsv",), partial(read_record, modality=modality))
         for task, modality in _MODALITIES.items()
-    }
-    return question_set("musica", "1.0.0", records)
-
-
-def _convert(conversion: Conversion) -> Provenance:
-    return _spec(conversion.source).convert(conversion)  # type: ignore[misc]
-
-
-BENCHMARK = replace(_spec(Path()), convert=_convert)
+    },
+)

@@ -9,8 +9,6 @@ inspect eval evals/mmau_pro.py --model google/gemini-2.5-pro -T dataset=publishe
 inspect eval evals/mmau_pro.py --model openai-api/local/af3 -T dataset=/data/mmau-pro
 """
 
-from dataclasses import dataclass
-
 from inspect_ai import Task
 
 from music_evals.datasets_builders.questions.choice_records import choice_record
@@ -21,15 +19,8 @@ from music_evals.datasets_builders.questions.question_set import (
     Records,
     question_set,
 )
-from music_evals.evals.shared.question_sets import QuestionSetParameters, question_set_task
+from music_evals.evals.shared.question_sets import CompleteParameters, question_set_task
 from music_evals.evals.shared.registration import task
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MmauProParameters(QuestionSetParameters):
-    """Parameters of MMAU-Pro: recordings of up to ten minutes are sent complete."""
-
-    seconds: int = 600
 
 
 def read_record(record: Record) -> MediaQuestion | None:
@@ -53,6 +44,6 @@ BENCHMARK = question_set("mmau_pro", "1.0.0", {"music": Records(("test.parquet",
 
 
 @task
-def music(params: MmauProParameters) -> Task:
+def music(params: CompleteParameters) -> Task:
     """Answer questions about one or more recordings of music (section 3)."""
     return question_set_task(params, "music", BENCHMARK)

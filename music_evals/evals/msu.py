@@ -39,9 +39,6 @@ from inspect_ai.model import (
     ChatMessageSystem,
     ChatMessageUser,
     Content,
-    ContentAudio,
-    ContentDocument,
-    ContentImage,
     ContentText,
     GenerateConfig,
 )
@@ -73,7 +70,7 @@ from music_evals.evals.shared.registration import task
 from music_evals.notation.scores.pdf import pages_to_pdf
 from music_evals.notation.scores.renderings import Rendered, Rendering, as_it_stands, render
 from music_evals.scorers.judge import RULES, judged
-from music_evals.solvers.media import data_uri
+from music_evals.solvers.media import file_content
 from music_evals.solvers.replies import reply
 from music_evals.solvers.stimulus import Stimulus
 
@@ -86,8 +83,6 @@ _WORDING_KEYS = {
     "abc": "textual",
     "pages": "visual",
 }
-_KINDS = {b"\x89PNG": "image/png", b"\xff\xd8": "image/jpeg", b"%PDF": "application/pdf"}
-"""First bytes of a file → its kind; others are MP3."""
 _MAX_REASON = 300  # characters
 _log = getLogger(__name__)
 
@@ -592,7 +587,7 @@ def prompt_messages(
             start = stimulus.index(text)
             music = [[start, start + len(text)]]
         if shown["files"]:
-            pages = map(_file_content, shown["files"])
+            pages = (file_content(file, detail="high") for file in shown["files"])
             content = [ContentText(text=stimulus), *pages, ContentText(text=request)]
     metadata = question_metadata(
         "msu",
@@ -642,14 +637,3 @@ def _question_text(questions: Sequence[QuestionRow], wording: Prompts) -> str:
     return Template(wording["batch"]).substitute(
         count=len(questions), questions=_numbered([row["question"] for row in questions])
     )
-
-
-def _file_content(file: bytes) -> Content:
-    """Show a page, a PDF, or sound."""
-    kind = next((kind for start, kind in _KINDS.items() if file.startswith(start)), "audio/mpeg")
-    uri = data_uri(file, kind)
-    if kind == "application/pdf":
-        return ContentDocument(document=uri)
-    if kind == "audio/mpeg":
-        return ContentAudio(audio=uri, format="mp3")
-    return ContentImage(image=uri, detail="high")

@@ -24,6 +24,7 @@ from random import Random
 
 import numpy as np
 
+from music_evals.notation.audio.clips import file_of
 from music_evals.notation.midi.files import midi_to_text, parse_midi_text, write_midi
 from music_evals.notation.midi.performance import TICKS_PER_BEAT, Note, Performance
 from music_evals.notation.scores.pages import engrave_pages
@@ -98,10 +99,7 @@ def noise_audio(data: bytes, model: bytes = b"") -> bytes:
     encoding = soundfile.info(io.BytesIO(model)).subtype
     # MPEG within WAV can be read and not written.
     is_written = soundfile.check_format("WAV", encoding) and not encoding.startswith("MPEG")
-    subtype = encoding if is_written else "PCM_16"
-    buffer = io.BytesIO()
-    soundfile.write(buffer, np.clip(noise, -1, 1), rate, format="WAV", subtype=subtype)
-    return buffer.getvalue()
+    return file_of(np.clip(noise, -1, 1), rate, encoding if is_written else "PCM_16")
 
 
 def noise_pages(count: int) -> list[bytes]:

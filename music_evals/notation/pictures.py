@@ -16,9 +16,13 @@ _GIF = (b"GIF87a", b"GIF89a")
 
 
 def check_picture(data: bytes) -> None:
-    """Check the format and the size of a picture; ValueError says what is wrong with it."""
-    with _opened(data, FORMATS):
-        pass
+    """Check the format and the size of a picture; ValueError says what is wrong with it.
+
+    Of a PDF only how it begins is checked.
+    """
+    if not data.startswith(b"%PDF"):
+        with _opened(data, FORMATS):
+            pass
 
 
 def as_sendable(data: bytes) -> bytes:
@@ -29,9 +33,14 @@ def as_sendable(data: bytes) -> bytes:
     """
     if not data.startswith(_GIF):
         return data
-    buffer = io.BytesIO()
     with _opened(data, ("GIF",)) as picture:
-        picture.convert("RGBA").save(buffer, format="PNG")
+        return png_of(picture.convert("RGBA"))
+
+
+def png_of(picture: "Image", **options: int) -> bytes:
+    """Return a picture as PNG; `options` are those of Pillow."""
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", **options)
     return buffer.getvalue()
 
 

@@ -148,9 +148,10 @@ def own_music(runs: Iterable[PairedRun]) -> list[PairedRun]:
     return [run for run in runs if all(run.factors[name] == ARMS[name] for name in ARMS)]
 
 
-def paired_run(records: Records, number: int, run: pd.Series, by: str = "pair") -> PairedRun:
+def paired_run(records: Records, number: int, run: pd.Series) -> PairedRun:
     """Return a run as comparisons take it; items with an equal value in a column are a pair."""
-    items, params = records.main[number], run["params"]
+    items, params, facts = records.main[number], run["params"], _facts(run["benchmark"])
+    by = facts.get("paired_by", "pair")
     counted = items[items["counts"] & items["value"].notna()].groupby(by)
     means = counted.agg({"value": "mean", "cluster": "first", "stratum": "first"})
     answers = {pair: Answer(*facts) for pair, *facts in means.itertuples()}
@@ -158,7 +159,7 @@ def paired_run(records: Records, number: int, run: pd.Series, by: str = "pair") 
     factors |= {name: params.get(name, value) for name, value in ARMS.items()}
     factors |= {"model": run["model"], **dict(word.split("=", 1) for word in run["settings"])}
     questions = [run["benchmark"], run["data"], run["task"]]
-    if same := _facts(run["benchmark"]).get("same_questions"):
+    if same := facts.get("same_questions"):
         factors[same] = questions.pop()
     return PairedRun(number, run, tuple(questions), factors, answers, records.percent(number))
 

@@ -19,7 +19,6 @@ from music_evals.reports.tables import (
     msu,
     muse,
     muse_ten,
-    musica,
     pitchbench,
     ziqi,
 )
@@ -42,7 +41,6 @@ _TABLES = {
     "msu": msu.tables,
     "lilybench": lilybench.tables,
     "abc_eval": abc_eval.tables,
-    "musica": musica.tables,
     "lilybench_generation": lilybench.generation_tables,
     "pitchbench": pitchbench.tables,
 }

@@ -16,7 +16,7 @@ import numpy as np
 from inspect_ai.scorer import SampleScore, Score, Scorer, Target
 from inspect_ai.solver import TaskState
 
-from music_evals.notation.extras import missing_packages
+from music_evals.notation.extras import missing_packages, require
 from music_evals.notation.grouping import group_by
 from music_evals.scorers.answer_kinds import LABEL, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
@@ -59,16 +59,18 @@ def kind_figures(scores: SampleScores) -> Figures:
 
     ``macro_f1`` of ``label`` and ``labels``: the mean of F1 over the labels that occur. ``wer`` and
     ``cer`` of ``text``: errors by the length of all references, of normalised texts; ``wer_raw``
-    and ``cer_raw`` without case and punctuation only. ``exact`` of ``key``: the share of
-    right keys. Of ``caption``: ``bleu``, sacrebleu's from 0 to 1 over all clips, if the extra
-    ``captions`` is installed; and ``judge_j``, of pairs of a true and a false caption the share in
-    which the judge prefers the true one, less the share in which it prefers the false one, which is
-    Youden's J if there are two ratings.
+    and ``cer_raw`` without case and punctuation only. ``exact`` of ``key``: the share of right
+    keys. ``acc2`` of ``number:4%``, a tempo: the share that is right, or right but for a factor of
+    2 or 3. Those of ``lyrics`` are Jam-ALT's. Of ``caption``: ``bleu``, sacrebleu's from 0 to 1
+    over all clips, if the extra ``captions`` is installed; and ``judge_j``, of pairs of a true and
+    a false caption the share in which the judge prefers the true one, less the share in which it
+    prefers the false one, which is Youden's J if there are two ratings.
     """
     figures: Estimates = {}
 
     def kind_of_score(score: SampleScore) -> str:
-        return str((score.score.metadata or {}).get(_KIND, "")).partition(":")[0]
+        name = str((score.score.metadata or {}).get(_KIND, ""))
+        return name if name in _FIGURES else name.partition(":")[0]
 
     groups = group_by(scores, kind_of_score)
     for name, compute in _FIGURES.items():
@@ -93,6 +95,15 @@ def _text_figures(scores: SampleScores) -> Estimates:
     return estimates
 
 
+def _lyrics_figures(scores: SampleScores) -> Estimates:
+    """Figures over all songs by Jam-ALT's own package, which gives no intervals."""
+    languages = [details[_KIND].partition(":")[2] for details in details_of(scores)]
+    answers, rights = _sides(scores)
+    figures = require("alt_eval", "lyrics").compute_metrics(rights, answers, languages)
+    # F1 of a kind of mark is no number if no reply has one.
+    return {name.lower(): Estimate(max(0.0, figures[name])) for name in _OF_LYRICS}
+
+
 def _key_figures(scores: SampleScores) -> Estimates:
     exact = [float(score.score.value == 1.0) for score in scores]
     return {"exact": share(fmean(exact), len({*_clips(scores)}))}
@@ -114,12 +125,27 @@ def _caption_figures(scores: SampleScores) -> Estimates:
     return figures
 
 
+def _tempo_figures(scores: SampleScores) -> Estimates:
+    """Accuracy 2, as `TempoEvaluation` of madmom has it with double and triple tempi."""
+    score = kind_of(_TEMPO).score
+    right = [
+        max(score(answer, str(factor * float(reference))) for factor in _FACTORS)
+        for answer, reference in zip(*_sides(scores), strict=True)
+    ]
+    return {"acc2": share(fmean(right), len({*_clips(scores)}))}
+
+
+_OF_LYRICS = ("WER", "WER_case", "F1_punc", "F1_pare", "F1_line", "F1_sect")
+_TEMPO = "number:4%"
+_FACTORS = (1, 2, 1 / 2, 3, 1 / 3)
 _FIGURES = {
     LABEL: _label_figures,
     "labels": _label_figures,
     "text": _text_figures,
+    "lyrics": _lyrics_figures,
     "key": _key_figures,
     "caption": _caption_figures,
+    _TEMPO: _tempo_figures,
 }
 
 

@@ -10,13 +10,20 @@ the message says why.
 import base64
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, wraps
+from functools import lru_cache, partial, wraps
 from typing import Any, Literal
 
 import anyio
 import anyio.to_thread
 from inspect_ai.dataset import Sample
-from inspect_ai.model import ChatMessageUser, Content, ContentAudio, ContentImage, ContentText
+from inspect_ai.model import (
+    ChatMessageUser,
+    Content,
+    ContentAudio,
+    ContentDocument,
+    ContentImage,
+    ContentText,
+)
 from inspect_ai.solver import Generate, Solver, TaskState
 from inspect_ai.util import sample_limits, suspend_working_limit
 
@@ -49,6 +56,34 @@ def data_uri(data: bytes, kind: str) -> str:
         'data:audio/wav;base64,UklGRg=='
     """
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
+
+
+_FILES = {
+    rb"\x89PNG": "image/png",
+    rb"\xff\xd8": "image/jpeg",
+    rb"%PDF": "application/pdf",
+    rb"RIFF....WEBP": "image/webp",
+    rb"RIF[FX]": "audio/wav",
+}
+"""How a file begins → its kind; others are MP3."""
+
+
+@lru_cache(maxsize=32)  # questions on one piece share its text
+def file_content(data: bytes, detail: Literal["auto", "high"] = "auto") -> Content:
+    """Return a picture, a PDF, WAV or MP3 as a part of a message.
+
+    Args:
+        data: the file.
+        detail: of a picture.
+    """
+    kinds = (kind for start, kind in _FILES.items() if re.match(start, data, re.DOTALL))
+    kind = next(kinds, "audio/mpeg")
+    uri = data_uri(data, kind)
+    if kind == "application/pdf":
+        return ContentDocument(document=uri)
+    if kind.startswith("image"):
+        return ContentImage(image=uri, detail=detail)
+    return ContentAudio(audio=uri, format="mp3" if kind == "audio/mpeg" else "wav")
 
 
 def limit_media(samples: Sequence[Sample], most: int | Literal["all"]) -> bool:

@@ -23,7 +23,9 @@ from tests.abc_eval_dataset import write_files
 from tests.datasets_builders.msu.test_dataset import write_snapshot
 from tests.datasets_builders.test_musictheorybench import published as write_theory
 from tests.evals import test_listening_sets as listening
+from tests.evals import test_musp_bench as musp
 from tests.evals import test_pitchbench as pitches
+from tests.evals import test_sung_words as sung
 from tests.evals.test_question_sets import rul_record, sound
 from tests.published_servers import folder_files, rerouted, serve, tar
 from tests.ziqi_source import write_source
@@ -329,6 +331,14 @@ def put_lyrics(servers, _):
     servers.record(doi, {"musdb18_lyrics.zip": zipped(texts)})
 
 
+def put_jam_alt(servers, _):
+    put_repository(servers, "jam_alt", sung.songs())
+
+
+def put_musp_bench(servers, _):
+    put_repository(servers, "musp_bench", musp.FILES)
+
+
 def zipped(files):
     import zipfile
 
@@ -350,6 +360,7 @@ ROWS = {
     "air_bench": ("music", 2),
     "bass": ("lyrics", 2),
     "hummusqa": ("excerpts", 1),
+    "jam_alt": ("songs", 2),
     "lilybench": ("bar_count", 4),
     "lilybench_generation": ("prompts", 1000),
     "lyrics": ("musdb18", 2),
@@ -366,6 +377,7 @@ ROWS = {
     "music_avqa": ("sound", 5),
     "musica": ("pages", 4),
     "musictheorybench": ("knowledge", 8),
+    "musp_bench": ("both", 3),
     "nsynth": ("pitch", 2),
     "pitchbench": ("pitch", 19),
     "rul_muchomusic": ("muchomusic", 5),
@@ -384,7 +396,8 @@ def published(name):
 def test_every_benchmark_is_tried():
     # What mirdata fetches is tried in dataset_io/test_mirdata_sets.py.
     by_mirdata = [name for name in benchmarks.names() if "mirdata" in benchmarks.load(name).table]
-    own = sorted({*benchmarks.names()} - {*by_mirdata, benchmarks.MIRDATA})
+    by_hand = [name for name in benchmarks.names() if not remotes(name)]
+    own = sorted({*benchmarks.names()} - {*by_mirdata, *by_hand, benchmarks.MIRDATA})
     assert [*ROWS] == own == sorted(PUT)
 
 

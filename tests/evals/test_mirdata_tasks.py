@@ -6,7 +6,10 @@ from inspect_ai import eval as inspect_eval
 from music_evals.evals import mir
 from music_evals.evals.registry import MODULES
 from music_evals.evals.shared.parameters import ParameterError
+from music_evals.reports.records import read_records
+from music_evals.reports.report import section_tables
 from tests import mirdata_sets
+from tests.harness import metrics, run_scripted
 
 FACTS = """
 [mirdata]
@@ -39,6 +42,31 @@ def test_the_beats_of_a_song_have_room():
     tasks = {name: getattr(MODULES["ballroom"], name)() for name in ("beats", "tempo")}
     limits = {name: task.config.max_tokens for name, task in tasks.items()}
     assert limits["beats"] > 240 * 8 > limits["tempo"] == 1024
+
+
+@pytest.mark.parametrize(
+    ("reply", "acc1", "acc2"),
+    [("84 BPM", 1, 1), ("168 BPM", 0, 1), ("28.5", 0, 1), ("126 BPM", 0, 0), ("Fast.", 0, 0)],
+)
+def test_a_tempo_with_an_octave_error_counts_for_accuracy_2_alone(reply, acc1, acc2, tmp_path):
+    """The annotation is 84; within 4% of its third are 26.88 to 29.12."""
+    pytest.importorskip("mirdata", reason="needs the extra 'mir'")
+    source = str(mirdata_sets.ballroom(tmp_path / "source"))
+    task = MODULES["ballroom"].tempo(dataset=source, allow_partial=True)
+    log = run_scripted(task, tmp_path / "logs", lambda *_: f"Final Answer: {reply}")
+    figures = metrics(log)["typed_answer"]
+    assert (figures["score"], figures["acc2"]) == (acc1, acc2)
+    tables = section_tables(read_records(tmp_path / "logs"), "ballroom")
+    (table,) = [table for table in tables if table.name == "ballroom_further"]
+    assert (table.columns[-1], table.rows[0][-1].value) == ("Acc2", 100 * acc2)
+
+
+def test_all_tracks_of_a_set_are_asked_on_demand(tmp_path):
+    pytest.importorskip("mirdata", reason="needs the extra 'mir'")
+    source = mirdata_sets.medley_solos_db(tmp_path / "source", 2003)
+    task = MODULES["medley_solos_db"].instrument
+    assert len(task(dataset=str(source)).dataset) == 2000
+    assert len(task(dataset=str(source), all_tracks=True).dataset) == 2003
 
 
 def test_a_file_of_facts_is_a_listening_test(tmp_path):

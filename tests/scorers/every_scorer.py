@@ -130,6 +130,7 @@ TYPED = {
     "key": "C minor", "times:0.25": "1.5 3", "all_times:0.25": "1.5", "beats": "0.5 1",
     "notes": "0 1 60", "melody": "0 440; 1 440", "text": "let it be", "text:cer": "你好",
     "name": "Clara Schumann", "caption": "a slow piano tune\nsad piano",
+    "stated": '["A4, G#3", "A4"]', "stated:any": '["flute, piano"]', "stated:name": '["Clara Schumann"]',
 }  # fmt: skip
 CASES = {
     **{

@@ -162,7 +162,8 @@ class JoinedSound:
 @dataclass(frozen=True, slots=True)
 class Records:
     """Where the records of a task are, and how one becomes a question, or several; None for a
-    record of another task. A record gets the name of its file's folder as ``folder``.
+    record of another task. A record gets the name of its file's folder as ``folder``, and all files
+    of the source as ``files``: path within it → file.
     """
 
     files: Sequence[str]  # patterns of names; the first that any file matches counts

@@ -1,7 +1,7 @@
 """Published files of questions with sound and pictures: a folder, or a repository on the Hub.
 
 - Records are JSON (a list, or an object whose keys become the field ``id``), JSON Lines, CSV, TSV,
-  Parquet, or lines of text. A ``.csv`` file whose header has tabs is read as TSV.
+  Parquet, or lines of text, also in Big5. A ``.csv`` file whose header has tabs is read as TSV.
 - Sound and pictures are files beside the records, bytes in a Parquet file as `datasets` stores
   them, or in a record of another file (`JoinedSound`).
 - Records and files may be in archives (zip, tar).
@@ -47,7 +47,7 @@ from music_evals.notation.cache import cache_folder
 from music_evals.notation.pictures import as_sendable, check_picture
 from music_evals.notation.subprocesses import read_in_subprocess
 
-_SUFFIXES = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp", ".gif")
+_SUFFIXES = (".mp3", ".wav", ".flac", ".ogg", ".png", ".jpg", ".jpeg", ".webp", ".gif", ".pdf")
 _LARGEST = 300_000_000  # bytes of a file of sound or a picture; a row holds it
 
 
@@ -208,9 +208,10 @@ class PublishedQuestions:
 
     def _questions(self, task: str) -> Iterator[MediaQuestion]:
         for path in self.paths[task]:
+            place = {"folder": path.parent.name, "files": self._files}
             for record in read_records(path):
                 try:
-                    questions = self._tasks[task].read({"folder": path.parent.name, **record})
+                    questions = self._tasks[task].read({**place, **record})
                 except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
                     label = record.get("id", "") if isinstance(record, Mapping) else record
                     raise DatasetError(
@@ -340,7 +341,7 @@ def read_records(path: Path) -> Iterator[Record]:
 
 
 def _text_records(path: Path) -> list[Record]:
-    with path.open(encoding="utf-8-sig", newline="") as lines:
+    with path.open(encoding=_encoding(path), newline="") as lines:
         if path.suffix in (".csv", ".tsv"):
             # A tab in the header says what stands between the cells.
             delimiter = "\t" if "\t" in lines.readline() else ","
@@ -357,6 +358,14 @@ def _text_records(path: Path) -> list[Record]:
     if isinstance(entries, dict):
         return [{"id": key, **entry} for key, entry in entries.items()]
     return [*entries]
+
+
+def _encoding(path: Path) -> str:
+    """The encoding of a file of records; lines of text may be in Big5."""
+    with suppress(UnicodeDecodeError):
+        path.read_text("utf-8-sig")
+        return "utf-8-sig"
+    return "big5hkscs" if path.suffix == ".txt" else "utf-8-sig"
 
 
 def _parquet_records(path: Path) -> Iterator[Record]:

@@ -21,7 +21,11 @@ from music_evals.datasets_builders.questions.question_rows import QuestionRow
 from music_evals.evals.shared.declared_tasks import commonest, declared_task
 from music_evals.evals.shared.floors import floors_of
 from music_evals.evals.shared.levels import Level, at_level
-from music_evals.evals.shared.question_sets import ShownOptions, question_to_sample
+from music_evals.evals.shared.question_sets import (
+    QuestionSetParameters,
+    ShownOptions,
+    question_to_sample,
+)
 from music_evals.scorers.choice import final_answer
 from music_evals.solvers.option_order import LINES
 from music_evals.solvers.replies import AnswerForm, reply
@@ -114,7 +118,7 @@ def record_to_sample(
     }
     shown = ShownOptions(row["options"], row["answer"])
     facts = benchmarks.load(benchmark).tasks[name]
-    sample = question_to_sample(facts, media_row, shown, style, 0, majority)
+    sample = question_to_sample(facts, media_row, shown, style, QuestionSetParameters(), majority)
     sample.metadata = {"options": row["options"], "kind": row["kind"]}
     return sample
 

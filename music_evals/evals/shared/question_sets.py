@@ -16,8 +16,6 @@ from inspect_ai.dataset import Sample
 from inspect_ai.model import (
     ChatMessageUser,
     Content,
-    ContentAudio,
-    ContentImage,
     ContentText,
     GenerateConfig,
 )
@@ -53,11 +51,12 @@ from music_evals.evals.shared.typed_answers import (
     scoring_facts,
     typed_floors,
 )
-from music_evals.notation.audio.clips import Clip, sendable_clip
+from music_evals.notation.audio.clips import sendable_clip
+from music_evals.notation.scores.pdf import pdf_to_pages
 from music_evals.scorers.items import TAGS
 from music_evals.scorers.option_choice import MAIN, Protocol, official_choice, strict_choice
 from music_evals.scorers.typed_answer import typed_answer
-from music_evals.solvers.media import data_uri
+from music_evals.solvers.media import file_content
 from music_evals.solvers.option_order import LINES, LIST, options_block, with_shuffled_options
 from music_evals.solvers.replies import AnswerForm, reply
 from music_evals.solvers.stimulus import Stimulus
@@ -113,6 +112,13 @@ class QuestionSetParameters:
         check_positive(seconds=self.seconds)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompleteParameters(QuestionSetParameters):
+    """Parameters of a task whose recordings are sent complete, up to an hour."""
+
+    seconds: int = 3600
+
+
 def question_set_task(params: QuestionSetParameters, name: str, dataset: DatasetSpec) -> Task:
     """Make the task of a name, which is that of the config in the benchmark's dataset.
 
@@ -160,9 +166,7 @@ def question_set_task(params: QuestionSetParameters, name: str, dataset: Dataset
     samples = []
     for row in rows:
         samples += [
-            question_to_sample(
-                facts, row, shown, style, params.seconds, majority.get("", "A"), guessing
-            )
+            question_to_sample(facts, row, shown, style, params, majority.get("", "A"), guessing)
             for shown in option_sets(row, params)
         ]
     floors = {}
@@ -254,7 +258,7 @@ def question_to_sample(
     row: MediaQuestionRow,
     shown: ShownOptions,
     style: Mapping[str, str],
-    seconds: int,
+    params: QuestionSetParameters,
     majority: str,
     guessing: Mapping[str, Guessing] = MappingProxyType({}),
 ) -> Sample:
@@ -266,7 +270,7 @@ def question_to_sample(
         row: the question.
         shown: its options.
         style: a table of the benchmark's prompts.
-        seconds: of sound that are sent.
+        params: of the task: how much of its sound is sent, and whether PDF.
         majority: letter of the commonest answer.
         guessing: of kinds of answers without options, as `guessing_of` returns it.
     """
@@ -283,7 +287,7 @@ def question_to_sample(
         options=listed,
         answer_form=answer_form(row),
     )
-    content, spans = _content(text, row, seconds)
+    content, spans = _content(text, row, params)
     music = {"notation": "abc", "music": spans} if spans else {}
     metadata = question_metadata(
         facts.benchmark,
@@ -372,7 +376,7 @@ def split_media(question: str) -> tuple[str, str]:
 
 
 def _content(
-    text: str, row: MediaQuestionRow, seconds: int
+    text: str, row: MediaQuestionRow, params: QuestionSetParameters
 ) -> tuple[str | list[Content], list[list[int]]]:
     """Put files and notation where a text has their marks; return also the spans of the notation in
     a plain text.
@@ -388,7 +392,7 @@ def _content(
             written += tune + following
             continue
         cell = row["audio" if kind == "audio" else "images"][place]
-        parts += [*_text_part(written), _media(cell["bytes"], kind, seconds)]
+        parts += [*_text_part(written), *_media(cell["bytes"], kind, params)]
         written = following
     if not parts:
         return written, spans
@@ -400,10 +404,10 @@ def _text_part(text: str) -> list[Content]:
     return [ContentText(text=text.strip())] if text.strip() else []
 
 
-def _media(data: bytes, kind: str, seconds: int) -> Content:
-    if kind == "audio":
-        clip = Clip(data, "wav") if data == ABSENT else sendable_clip(data, seconds)
-        mime = "mpeg" if clip.format == "mp3" else "wav"
-        return ContentAudio(audio=data_uri(clip.data, f"audio/{mime}"), format=clip.format)
-    mime = {b"\x89P": "png", b"\xff\xd8": "jpeg"}.get(data[:2], "webp")
-    return ContentImage(image=data_uri(data, f"image/{mime}"))
+def _media(data: bytes, kind: str, params: QuestionSetParameters) -> list[Content]:
+    files = [data]
+    if kind == "audio" and data != ABSENT:
+        files = [sendable_clip(data, params.seconds).data]
+    elif data.startswith(b"%PDF") and getattr(params, "pages", "pdf") == "images":
+        files = pdf_to_pages(data)
+    return list(map(file_content, files))

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
+MP3 = "MPEG_LAYER_III"
+"""The encoding of MP3, as `soundfile` names it."""
 MAX_RATE = 48_000  # Hz; above it a clip is resampled
 _Format = Literal["wav", "mp3"]
 _FORMATS: dict[str, _Format] = {"WAV": "wav", "WAVEX": "wav", "MP3": "mp3"}
@@ -52,7 +54,6 @@ def sendable_clip(data: bytes, seconds: float) -> Clip:
     above `MAX_RATE`. ValueError if the file cannot be decoded.
     """
     import numpy as np
-    import soundfile
 
     with _opened(data) as file:
         kind, rate = _FORMATS.get(file.format), file.samplerate
@@ -63,9 +64,24 @@ def sendable_clip(data: bytes, seconds: float) -> Clip:
         from scipy.signal import resample_poly
 
         samples, rate = resample_poly(samples, MAX_RATE, rate), MAX_RATE
+    return Clip(file_of(np.clip(samples, -1, 1), rate), "wav")
+
+
+def file_of(samples: Any, rate: int, subtype: str = "PCM_16", **options: float) -> bytes:
+    """Return samples as a file, WAV or MP3.
+
+    Args:
+        samples: from -1 to 1, or whole numbers of 16 bits; a column per channel.
+        rate: samples per second.
+        subtype: as `soundfile` names it, such as `MP3`.
+        options: of `soundfile.write`.
+    """
+    import soundfile
+
     buffer = io.BytesIO()
-    soundfile.write(buffer, np.clip(samples, -1, 1), rate, format="WAV", subtype="PCM_16")
-    return Clip(buffer.getvalue(), "wav")
+    kind = "MP3" if subtype == MP3 else "WAV"
+    soundfile.write(buffer, samples, rate, format=kind, subtype=subtype, **options)
+    return buffer.getvalue()
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from music_evals.notation.audio.clips import MP3, file_of
 from music_evals.notation.audio.soundfont import (
     SAMPLE_RATE,
     Samples,
@@ -76,12 +77,8 @@ def render_mp3(midi: bytes) -> bytes:
 
     samples, rate = soundfile.read(io.BytesIO(render_wav(midi)), dtype="float32")
     even = samples[: len(samples) // 2 * 2]
-    buffer = io.BytesIO()
     # The mean of two samples is a sufficient low-pass filter for listening.
-    soundfile.write(
-        buffer, (even[::2] + even[1::2]) / 2, rate // 2, format="MP3", compression_level=0.99
-    )
-    return buffer.getvalue()
+    return file_of((even[::2] + even[1::2]) / 2, rate // 2, MP3, compression_level=0.99)
 
 
 def _mix(midi: bytes, soundfont: Path, length: int | None) -> Samples:

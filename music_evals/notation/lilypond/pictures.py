@@ -9,6 +9,7 @@ import io
 from typing import Unpack
 
 from music_evals.notation.lilypond.compiler import Running, compile_text
+from music_evals.notation.pictures import png_of
 from music_evals.notation.toml_files import read_resource
 
 MAX_WIDTH = 1000  # pixels; wider pictures are scaled down
@@ -83,6 +84,4 @@ def _reduce(png: bytes) -> bytes | None:
         )
     shades = grey.point([level * _GREYS // 256 for level in range(256)], "L").convert("P")
     shades.putpalette([shade * 255 // (_GREYS - 1) for shade in range(_GREYS) for _ in "RGB"])
-    buffer = io.BytesIO()
-    shades.save(buffer, "PNG", optimize=True, bits=2)
-    return buffer.getvalue()
+    return png_of(shades, optimize=True, bits=2)

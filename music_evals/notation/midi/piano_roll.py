@@ -1,12 +1,12 @@
 """A picture of the notes of a MIDI file: time across, pitch up, one colour per track."""
 
-import io
 import math
 from itertools import chain
 
 import numpy as np
 
 from music_evals.notation.midi.note_arrays import MidiError, NoteArrays, read_note_arrays
+from music_evals.notation.pictures import png_of
 
 MAX_WIDTH = 800
 MAX_HEIGHT = 240
@@ -82,6 +82,4 @@ def _draw(notes: NoteArrays) -> bytes:
         # A gap of a pixel separates notes that follow each other.
         end = max(left, right - (right - left > 2))
         draw.rectangle([left, top, end, top + max(0, semitone - 2)], fill=colour)
-    buffer = io.BytesIO()
-    image.save(buffer, "PNG", optimize=True, bits=4)
-    return buffer.getvalue()
+    return png_of(image, optimize=True, bits=4)

@@ -1,10 +1,15 @@
-"""A score as one PDF: put together from its page images; and how many pages a PDF has."""
+"""A score as one PDF: put together from its page images, and taken apart into them."""
 
 import io
 import re
 from collections.abc import Sequence
+from functools import lru_cache
+
+from music_evals.notation.extras import require
+from music_evals.notation.pictures import png_of
 
 _A4_INCHES = 8.27  # width
+_SCALE = 150 / 72  # pixels per point
 
 
 def pages_to_pdf(pages: Sequence[bytes]) -> bytes:
@@ -31,6 +36,17 @@ def pages_to_pdf(pages: Sequence[bytes]) -> bytes:
         modDate=None,
     )
     return file.getvalue()
+
+
+@lru_cache(maxsize=32)
+def pdf_to_pages(pdf: bytes) -> list[bytes]:
+    """Return the pages of a PDF as PNG, with 150 dots per inch.
+
+    Raises:
+        MissingLibraryError: the extra ``scores`` is not installed.
+    """
+    pages = require("pypdfium2", "scores").PdfDocument(pdf)
+    return [png_of(page.render(scale=_SCALE).to_pil()) for page in pages]
 
 
 def count_pages(pdf: bytes) -> int:

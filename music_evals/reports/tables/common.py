@@ -32,6 +32,14 @@ OFFICIAL = "official_choice/accuracy"
 MOST_UNREAD = 0.05
 """The share of unread replies above which a note says what to do."""
 _BESIDE = {
+    "Acc2": "acc2",
+    "CER": "cer",
+    "WER": "wer",
+    "WER with case": "wer_case",
+    "F1, punctuation": "f1_punc",
+    "F1, brackets": "f1_pare",
+    "F1, lines": "f1_line",
+    "F1, sections": "f1_sect",
     "At the limit": "cut",
     "Too long": "too_long",
     "Commonest answer": "commonest_answer",
@@ -66,6 +74,7 @@ _TITLES = {
     "metadata_qa": "Metadata QA",
     "wer": "WER",
     "judge_j": "Judge's J",
+    "cer": "CER",
     "source": "Sound source",
     "abc": "ABC",
 }
@@ -317,27 +326,24 @@ def third_party_table(records: Records, benchmark: str) -> Table | None:
     names = [*rows[0].figures]
     if "accuracy" in names:
         names = ["accuracy"]
-    columns = {title_of(name): name for name in names}
     paper = []
     for row in rows:
         # A task may be called "source", as NSynth's.
         origin = row.labels.get("origin", "third party, 500 sampled")
         source = row.labels.get("source", origin)
-        figures = {
-            heading: Estimate(row.figures[name]) if name in row.figures else None
-            for heading, name in columns.items()
-        }
+        figures = {title_of(name): Estimate(value) for name, value in row.figures.items()}
         paper.append((paper_labels(row.labels["model"], source), figures))
     runs = records.current(benchmark)
     measured = []
     for cells, group in condition_rows(runs):
-        own = {heading: _measured(records, group, name) for heading, name in columns.items()}
-        measured.append((cells, own))
+        measured.append(
+            (cells, {title_of(name): _measured(records, group, name) for name in names})
+        )
     table = make_table(
         f"{benchmark}_{THIRD_PARTY}",
         f"{load(benchmark).title}: {', '.join(names)} over all questions in percent, beside "
         "figures of a third party",
-        [*columns],
+        [*map(title_of, names)],
         measured,
         runs,
         published=paper,
@@ -457,7 +463,13 @@ def replies_table(records: Records, benchmark: str) -> Table:
     lines = answer_lines(runs)
     if any(name in figures for name in _BY_MODELS):
         lines += notes("replies_beside")
-    table = _task_table(benchmark, "replies", "how replies were read, in percent", runs, figures)
+    table = _task_table(
+        benchmark,
+        "replies",
+        "how replies were read, and further figures, in percent",
+        runs,
+        figures,
+    )
     return replace(table, notes=[*table.notes, *lines])
 
 

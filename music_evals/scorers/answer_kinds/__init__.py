@@ -10,9 +10,10 @@ from a library if one has it. Kinds are plain Python. A name may have an argumen
 - ``key``: a key, weighted as by MIREX;
 - ``times:0.25``, ``all_times:0.25``, ``beats``: times in seconds, with a tolerance;
 - ``notes``, ``melody``: a transcription;
-- ``text``, ``text:cer``: words, by the errors in words or characters;
+- ``text``, ``text:cer``: words, by the errors in words or characters; ``lyrics:en`` as printed;
 - ``name``: a person, a piece or an instrument;
-- ``caption``: a description in free words, by ROUGE-L.
+- ``caption``: a description in free words, by ROUGE-L;
+- ``stated``, ``stated:any``, ``stated:name``: values in a form that the question states.
 
 Readers rather give no answer than a wrong one: in a statement with two pitches, none is read.
 """
@@ -58,8 +59,10 @@ KINDS = {
     "notes": ("transcriptions", ""),
     "melody": ("transcriptions", ""),
     "text": ("words", "|cer"),
+    "lyrics": ("words", "de|en|es|fr"),
     "name": ("words", ""),
     "caption": ("words", ""),
+    "stated": ("stated", "|any|name"),
 }
 """Name of a kind → the module here that makes it, and the pattern of its argument."""
 

@@ -1,8 +1,11 @@
 """Words that are sung or said: the word error rate, or with ``text:cer`` the character error rate.
 
-``name`` is the name of a person, a piece or an instrument, right or wrong; see `readers.names`.
-``caption`` is a description of music, by its ROUGE-L, which rewards shared words alone; its
-references are all captions of a clip, a line each.
+``lyrics:en`` (``de``, ``es``, ``fr``) are lyrics as they are printed. Their score compares words
+without case and punctuation. Jam-ALT's own package, `alt_eval`, has their further figures, for
+which lines and all other marks of the reply stay as they are. ``name`` is the name of a person, a
+piece or an instrument, right or wrong; see `readers.names`. ``caption`` is a description of music,
+by its ROUGE-L, which rewards shared words alone; its references are all captions of a clip, a line
+each.
 
 Conventions: both texts are normalised as papers do, English words by Whisper's normaliser (numbers,
 contractions, British spelling), Chinese characters to simplified ones; case and punctuation do not
@@ -18,10 +21,11 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from typing import Any
 
+from music_evals.notation.extras import require
 from music_evals.scorers.answer_kinds.kind import AnswerKind, commonest
 from music_evals.scorers.readers.checking import affirmed
 from music_evals.scorers.readers.names import is_same_name, name_words
@@ -38,7 +42,9 @@ _MOST_OF_NAME = 12  # words
 
 
 def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
-    """Make ``text``, ``text:cer``, ``name`` or ``caption``."""
+    """Make ``text``, ``text:cer``, ``lyrics:en``, ``name`` or ``caption``; MissingLibraryError for
+    ``lyrics`` without its extra.
+    """
     if name == "caption":
         return AnswerKind(
             read=lambda statement: re.findall(r"(?s)\S.*", statement),
@@ -49,19 +55,17 @@ def make(name: str, argument: str, _: Sequence[str]) -> AnswerKind:
         )
     if name == "name":
         return AnswerKind(read=_read_name, score=lambda *sides: float(is_same_name(*sides) is True))
-    is_cer = argument == "cer"
+    is_printed = name == "lyrics" and bool(require("alt_eval", "lyrics"))
+    count = partial(count_errors, is_cer=argument == "cer", is_raw=is_printed)
 
     def score(answer: str, reference: str) -> float:
-        errors, length = count_errors(answer, reference, is_cer=is_cer)
+        errors, length = count(answer, reference)
         return max(0.0, 1 - errors / length)
 
-    def weight(answer: str, reference: str) -> float:
-        return float(count_errors(answer, reference, is_cer=is_cer)[1])
-
     return AnswerKind(
-        read=_read,
+        read=_as_printed if is_printed else _read,
         score=score,
-        weight=weight,
+        weight=lambda *sides: float(count(*sides)[1]),
         guesses=lambda references: ["", *commonest(references)],
         column="lyric|text|word|transcri",
         is_long=True,
@@ -138,6 +142,10 @@ def rouge_l(answer: str, reference: str) -> float:
     ]
     # Without the words that both have in order, all words are inserted or deleted.
     return max(Indel.normalized_similarity(given, words) for words in captions)
+
+
+def _as_printed(statement: str) -> list[str]:
+    return [statement.strip()] if statement.strip() else []
 
 
 def _read(statement: str) -> list[str]:
