@@ -5,7 +5,7 @@ The sample's metadata name the ``answer_kind``; `music_evals.scorers.answer_kind
 it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from statistics import fmean
 from string import ascii_uppercase
@@ -18,6 +18,7 @@ from inspect_ai.solver import TaskState
 from music_evals.notation.grouping import group_by
 from music_evals.scorers.answer_kinds import LABEL, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
+from music_evals.scorers.answer_kinds.segments import hit_rate, label_accuracy
 from music_evals.scorers.answer_kinds.statements import answer_in_line
 from music_evals.scorers.answer_kinds.words import count_errors
 from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
@@ -56,7 +57,9 @@ def kind_figures(scores: SampleScores) -> Figures:
     ``macro_f1`` of ``label`` and ``labels``: the mean of F1 over the labels that occur. ``wer`` and
     ``cer`` of ``text``: errors by the length of all references, of normalised texts; ``wer_raw``
     and ``cer_raw`` without case and punctuation only. ``exact`` of ``key``: the share of
-    right keys.
+    right keys. ``hr05f`` and ``hr3f`` of ``segments``: F-measures of boundaries within 0.5 and 3 s;
+    ``common_span``: accuracy of labels where answer and reference are; ``eight_labels``: of those
+    with pre-chorus apart.
     """
     figures: Estimates = {}
 
@@ -91,8 +94,24 @@ def _key_figures(scores: SampleScores) -> Estimates:
     return {"exact": share(fmean(exact), len({*_clips(scores)}))}
 
 
+def _segment_figures(scores: SampleScores) -> Estimates:
+    merged = str(details_of(scores)[0][_KIND]).partition(":")[2]
+    measures: dict[str, Callable[[str, str], float]] = {
+        "hr05f": partial(hit_rate, window=0.5),
+        "hr3f": partial(hit_rate, window=3.0),
+        "common_span": partial(label_accuracy, merged=merged, is_common=True),
+        "eight_labels": label_accuracy,
+    }
+    estimates = {}
+    for name, measure in measures.items():
+        values = list(map(measure, *_sides(scores)))
+        estimates[name] = ratio_estimate(values, [1.0] * len(values), _clips(scores))
+    return estimates
+
+
 _FIGURES = {
     LABEL: _label_figures,
+    "segments": _segment_figures,
     "labels": _label_figures,
     "text": _text_figures,
     "key": _key_figures,

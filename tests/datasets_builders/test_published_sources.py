@@ -24,6 +24,7 @@ from tests.datasets_builders.msu.test_dataset import write_snapshot
 from tests.datasets_builders.test_musictheorybench import published as write_theory
 from tests.evals import test_listening_sets as listening
 from tests.evals import test_pitchbench as pitches
+from tests.evals import test_songformbench as songs
 from tests.evals.test_question_sets import rul_record, sound
 from tests.published_servers import folder_files, rerouted, serve, tar
 from tests.ziqi_source import write_source
@@ -306,6 +307,10 @@ def put_nsynth(servers, _):
     servers.files[address.removeprefix("https://")] = tar(notes)
 
 
+def put_songformbench(servers, _):
+    put_repository(servers, "songformbench", songs.files())
+
+
 def put_lyrics(servers, _):
     (doi,) = remotes("lyrics")
     texts = {"lyrics_transcripts/test/A - B.txt": listening.LYRICS.encode(), "README.txt": b"Read."}
@@ -348,6 +353,7 @@ ROWS = {
     "nsynth": ("pitch", 2),
     "pitchbench": ("pitch", 19),
     "rul_muchomusic": ("muchomusic", 5),
+    "songformbench": ("cn", 1),
     "ssmr": ("textual", 1),
     "vocalset": ("technique", 1),
     "wildscore": ("scores", 1),

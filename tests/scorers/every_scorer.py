@@ -129,7 +129,8 @@ TYPED = {
     "pitch:name": "61", "pitch:hz": "61", "sequence:name": "60 62", "set:midi": "60 64",
     "key": "C minor", "times:0.25": "1.5 3", "all_times:0.25": "1.5", "beats": "0.5 1",
     "notes": "0 1 60", "melody": "0 440; 1 440", "text": "let it be", "text:cer": "你好",
-    "name": "Clara Schumann",
+    "name": "Clara Schumann", "segments": "0 intro; 12.4 pre-chorus; 33.2 end",
+    "segments:verse": "0 verse; 12.4 chorus; 33.2 end",
 }  # fmt: skip
 CASES = {
     **{

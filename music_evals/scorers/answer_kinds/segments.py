@@ -53,8 +53,9 @@ _CLOCK = r"(?<![\w.:])(?:\d{1,2}:)?\d{1,3}:\d{1,2}(?:[.,]\d{1,9})?(?!\d|:\d)"
 _NUMBER = (
     r"(?<![\w.:/#])\d{1,5}(?:\.\d{1,9})?(?!\d|[:/]\d|\.\d|-[a-z]|(?!s\b|sec)[a-z])%?"
 )
+_UNIT = r"(?: ?(?:s|secs?|seconds?|秒)(?![^\W_]))?"
 _TO = (
-    r" ?(?:s|sec|seconds|秒)?[^\w\n\ue000-\uf8ff]{0,6}(?:to|until|till|bis|a|至|到)?"
+    _UNIT + r"[^\w\n\ue000-\uf8ff]{0,6}(?:to|until|till|bis|a|至|到)?"
     r"[^\w\n\ue000-\uf8ff]{0,3}"
 )
 
@@ -200,7 +201,7 @@ def read(statement: str) -> list[str]:
 
 def _items(text: str, time: str) -> Iterator[_Item]:
     """The sections that a text names, each with one time or two, ahead of its label or behind."""
-    times = re.compile(rf"({time})(?:{_TO}({time}))?")
+    times = re.compile(rf"({time})(?:{_TO}({time}))?{_UNIT}")
     for piece in _ITEMS.split(text):
         first = times.search(piece)
         if first is None:

@@ -25,6 +25,7 @@ ARGUMENTS = {
     "number": ("", ":4%", ":0.5"), "pitch": (":midi", ":name", ":hz"), "times": (":0.25",),
     "sequence": (":midi", ":name", ":hz"), "voice": (":midi", ":name", ":hz"),
     "set": (":midi", ":name", ":hz"), "all_times": (":0.25",), "text": ("", ":cer"),
+    "segments": ("", ":verse"),
 }  # fmt: skip
 Vocabulary = tuple[str, Sequence[str], Mapping[str, Sequence[str]]]
 CASES = {
