@@ -111,9 +111,6 @@ def _section(
 BENCHMARK = question_set(
     "songformbench",
     "1.0.0",
-    {
-        task: Records(("SongFormBench.jsonl",), partial(read_record, task=task))
-        for task in _SUBSETS
-    },
+    {task: Records(("SongFormBench.jsonl",), partial(read_record, task=task)) for task in _SUBSETS},
     {task: partial(song_questions, task=task) for task in _SUBSETS},
 )

@@ -197,7 +197,9 @@ def label_scores(name):
 def textures(samples):
     """Timbre and level of each second, as it is around it."""
     timbre = librosa.feature.mfcc(y=samples, sr=RATE, n_mfcc=20, hop_length=RATE // 2)
-    return np.stack([timbre[:, max(0, at - 1) : at + 2].mean(axis=1) for at in range(len(timbre[0]))])
+    return np.stack(
+        [timbre[:, max(0, at - 1) : at + 2].mean(axis=1) for at in range(len(timbre[0]))]
+    )
 
 
 def section_scores(count):

@@ -3,8 +3,8 @@ each, and its end.
 
 Conventions: an answer is ``0 intro; 12.4 verse; 33.2 end``. Labels are the eight of SongFormBench,
 and ``other``. The argument is what pre-chorus counts as, ``verse`` or ``chorus``; without it,
-pre-chorus is a label of its own. Times may be shares of the song, as in ``12.5%``. An answer without
-an end goes on to the end of the song.
+pre-chorus is a label of its own. Times may be shares of the song, as in ``12.5%``. An answer
+without an end goes on to the end of the song.
 
 Source: C. Hao and others, "SongFormer" (arXiv 2510.02797), `eval_infer_results.py` of its
 repository; mir_eval.segment.
@@ -38,7 +38,8 @@ _FIELD = re.compile(
     r"(?:[_ ]?(?:time|label|name|sec(?:onds)?|s))?'? ?[:=]"
 )
 _MINUTES = re.compile(
-    r"(?i)\b(\d{1,3}) ?(?:m|mins?|minutes?|分) ?(?:and )?(\d{1,2}(?:\.\d{1,3})?) ?(?:s\b|sec\w{0,4}|秒)"
+    r"(?i)\b(\d{1,3}) ?(?:m|mins?|minutes?|分) ?(?:and )?(\d{1,2}(?:\.\d{1,3})?) ?"
+    r"(?:s\b|sec\w{0,4}|秒)"
 )
 _COMMA = re.compile(r"(?<![\d.,:])(\d{1,4}),(\d{1,3})(?= ?-| [^\W\d]| \W?[\ue000-\uf8ff])")
 _ORDINAL = re.compile(  # "Verse 1: 12.4", "Verse 1 - 12.4 to 33.2"
@@ -50,9 +51,7 @@ _ITEMS = re.compile(r"[\n;]|(?<=[)\]]) ?, ?(?=[(\[])")
 _HEAD = re.compile(r"[(\[,:.|]| - ")
 _EDGES = " -:,|()[]{}'=>.#~"
 _CLOCK = r"(?<![\w.:])(?:\d{1,2}:)?\d{1,3}:\d{1,2}(?:[.,]\d{1,9})?(?!\d|:\d)"
-_NUMBER = (
-    r"(?<![\w.:/#])\d{1,5}(?:\.\d{1,9})?(?!\d|[:/]\d|\.\d|-[a-z]|(?!s\b|sec)[a-z])%?"
-)
+_NUMBER = r"(?<![\w.:/#])\d{1,5}(?:\.\d{1,9})?(?!\d|[:/]\d|\.\d|-[a-z]|(?!s\b|sec)[a-z])%?"
 _UNIT = r"(?: ?(?:s|secs?|seconds?|秒)(?![^\W_]))?"
 _TO = (
     _UNIT + r"[^\w\n\ue000-\uf8ff]{0,6}(?:to|until|till|bis|a|至|到)?"
