@@ -5,7 +5,7 @@ The sample's metadata name the ``answer_kind``; `music_evals.scorers.answer_kind
 it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import zip_longest
 from statistics import fmean
@@ -20,6 +20,7 @@ from music_evals.notation.extras import missing_packages, require
 from music_evals.notation.grouping import group_by
 from music_evals.scorers.answer_kinds import LABEL, judge_typed, kind_of
 from music_evals.scorers.answer_kinds.labels import split_tags
+from music_evals.scorers.answer_kinds.segments import hit_rate, label_accuracy
 from music_evals.scorers.answer_kinds.statements import answer_in_line
 from music_evals.scorers.answer_kinds.words import count_errors
 from music_evals.scorers.chosen_option import choice_details, option_judge, score_choice
@@ -61,10 +62,12 @@ def kind_figures(scores: SampleScores) -> Figures:
     ``cer`` of ``text``: errors by the length of all references, of normalised texts; ``wer_raw``
     and ``cer_raw`` without case and punctuation only. ``exact`` of ``key``: the share of right
     keys. ``acc2`` of ``number:4%``, a tempo: the share that is right, or right but for a factor of
-    2 or 3. Those of ``lyrics`` are Jam-ALT's. Of ``caption``: ``bleu``, sacrebleu's from 0 to 1
-    over all clips, if the extra ``captions`` is installed; and ``judge_j``, of pairs of a true and
-    a false caption the share in which the judge prefers the true one, less the share in which it
-    prefers the false one, which is Youden's J if there are two ratings.
+    2 or 3. Those of ``lyrics`` are Jam-ALT's. ``hr05f`` and ``hr3f`` of ``segments``: F-measures
+    of boundaries within 0.5 and 3 s; ``common_span``: accuracy of labels where answer and reference
+    are; ``eight_labels``: of those with pre-chorus apart. Of ``caption``: ``bleu``, sacrebleu's
+    from 0 to 1 over all clips, if the extra ``captions`` is installed; and ``judge_j``, of pairs of
+    a true and a false caption the share in which the judge prefers the true one, less the share in
+    which it prefers the false one, which is Youden's J if there are two ratings.
     """
     figures: Estimates = {}
 
@@ -135,11 +138,27 @@ def _tempo_figures(scores: SampleScores) -> Estimates:
     return {"acc2": share(fmean(right), len({*_clips(scores)}))}
 
 
+def _segment_figures(scores: SampleScores) -> Estimates:
+    merged = str(details_of(scores)[0][_KIND]).partition(":")[2]
+    measures: dict[str, Callable[[str, str], float]] = {
+        "hr05f": partial(hit_rate, window=0.5),
+        "hr3f": partial(hit_rate, window=3.0),
+        "common_span": partial(label_accuracy, merged=merged, is_common=True),
+        "eight_labels": label_accuracy,
+    }
+    estimates = {}
+    for name, measure in measures.items():
+        values = list(map(measure, *_sides(scores)))
+        estimates[name] = ratio_estimate(values, [1.0] * len(values), _clips(scores))
+    return estimates
+
+
 _OF_LYRICS = ("WER", "WER_case", "F1_punc", "F1_pare", "F1_line", "F1_sect")
 _TEMPO = "number:4%"
 _FACTORS = (1, 2, 1 / 2, 3, 1 / 3)
 _FIGURES = {
     LABEL: _label_figures,
+    "segments": _segment_figures,
     "labels": _label_figures,
     "text": _text_figures,
     "lyrics": _lyrics_figures,

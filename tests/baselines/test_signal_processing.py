@@ -27,6 +27,7 @@ from music_evals.datasets_builders.questions.listening import (
 )
 from music_evals.datasets_builders.questions.nsynth_records import compose_labels
 from music_evals.datasets_builders.questions.rendered_pitches import pitch_questions
+from music_evals.datasets_builders.songformbench import song_questions
 from music_evals.scorers.answer_kinds import judge_typed, kind_of
 from music_evals.scorers.readers.verdicts import judge_option, plain_text
 
@@ -51,6 +52,7 @@ LEAST = {
     "tempo": 95,
     "family": 50,
     "source": 60,
+    "sections": 60,
 }
 """Task → the least score in percent; the whole table is in docs/pitchbench.md."""
 
@@ -191,6 +193,34 @@ def label_scores(name):
     return values
 
 
+def textures(samples):
+    """Timbre and level of each second, as it is around it."""
+    timbre = librosa.feature.mfcc(y=samples, sr=RATE, n_mfcc=20, hop_length=RATE // 2)
+    return np.stack(
+        [timbre[:, max(0, at - 1) : at + 2].mean(axis=1) for at in range(len(timbre[0]))]
+    )
+
+
+def section_scores(count):
+    """Each half second has the label of the most similar one of another seed's songs."""
+    table, labels = [], []
+    for question in song_questions(2, "cn", 16):
+        table.append(textures(samples_of(question)))
+        ends = [entry.split() for entry in str(question.right).split("; ")]
+        times = [float(time) for time, _ in ends[:-1]]
+        places = np.searchsorted(times, np.arange(len(table[-1])) / 2, side="right") - 1
+        labels += [ends[place][1] for place in places]
+    learnt = np.concatenate(table)
+    scores = []
+    for question in song_questions(SEED, "harmonixset", count):
+        heard = textures(samples_of(question))
+        near = [labels[int(((learnt - frame) ** 2).sum(axis=1).argmin())] for frame in heard]
+        starts = [at for at in range(len(near)) if at == 0 or near[at] != near[at - 1]]
+        entries = [f"{at / 2} {near[at]}" for at in starts]
+        scores.append(score(question, "; ".join([*entries, f"{len(near) / 2} end"])))
+    return scores
+
+
 def ceilings(count):
     """Score the answers to so many questions of each task."""
     scores = defaultdict(list)
@@ -207,6 +237,7 @@ def ceilings(count):
             scores[task].append(score(question, hear(task, samples_of(question))))
     for name in ("family", "source"):
         scores[name] = label_scores(name)
+    scores["sections"] = section_scores(6)
     return scores
 
 

@@ -25,6 +25,7 @@ from tests.datasets_builders.test_musictheorybench import published as write_the
 from tests.evals import test_listening_sets as listening
 from tests.evals import test_musp_bench as musp
 from tests.evals import test_pitchbench as pitches
+from tests.evals import test_songformbench as songs
 from tests.evals import test_sung_words as sung
 from tests.evals.test_question_sets import rul_record, sound
 from tests.published_servers import folder_files, rerouted, serve, tar
@@ -325,6 +326,10 @@ def put_nsynth(servers, _):
     servers.files[address.removeprefix("https://")] = tar(notes)
 
 
+def put_songformbench(servers, _):
+    put_repository(servers, "songformbench", songs.files())
+
+
 def put_lyrics(servers, _):
     (doi,) = remotes("lyrics")
     texts = {"lyrics_transcripts/test/A - B.txt": listening.LYRICS.encode(), "README.txt": b"Read."}
@@ -381,6 +386,7 @@ ROWS = {
     "nsynth": ("pitch", 2),
     "pitchbench": ("pitch", 19),
     "rul_muchomusic": ("muchomusic", 5),
+    "songformbench": ("cn", 1),
     "ssmr": ("textual", 1),
     "vocalset": ("technique", 1),
     "wildscore": ("scores", 1),

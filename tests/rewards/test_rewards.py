@@ -138,6 +138,7 @@ def test_rewards_are_the_scores_of_golden_logs(path):
         ("labels", ["jazz", "rock"], "jazz; rock", "jazz", 2 / 3),
         ("label", ["flute", "oboe"], "B", "Final Answer: oboe", 1.0),
         ("beats", [], "0.5 1", "I cannot hear it.", 0.0),
+        ("segments", [], "0 intro; 5 verse; 20 end", "Intro: 0:00-0:10, Verse: 0:10-0:20", 0.75),
     ],
 )
 def test_an_answer_of_a_kind_earns_its_score(kind, options, answer, reply, value):

@@ -131,6 +131,8 @@ TYPED = {
     "notes": "0 1 60", "melody": "0 440; 1 440", "text": "let it be", "text:cer": "你好",
     "name": "Clara Schumann", "caption": "a slow piano tune\nsad piano",
     "stated": '["A4, G#3", "A4"]', "stated:any": '["flute, piano"]', "stated:name": '["Clara Schumann"]',
+    "segments": "0 intro; 12.4 pre-chorus; 33.2 end",
+    "segments:verse": "0 verse; 12.4 chorus; 33.2 end",
 }  # fmt: skip
 CASES = {
     **{

@@ -2,7 +2,9 @@
 of guesses, as floors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from itertools import permutations, product
 from math import prod
 from operator import attrgetter
 from random import Random
@@ -128,13 +130,12 @@ def _guessing(group: Rows) -> Guessing:
         return Guessing([], chance, commonest, len(group), "")
     tried = Random(0).sample(references, min(len(references), _TRIED))
     scores = {
-        guess: _mean_score(kind, [guess], tried)
+        guess: _mean_score(kind, product([guess], tried))
         for guess in dict.fromkeys(kind.guesses(references))
     }
     best = max(scores, key=lambda guess: scores[guess])
-    # A caption is not tried on its own clip, the only one that has it.
-    others = tried[::-1] if kind.is_prose else tried
-    chance = _mean_score(kind, tried[:_PAIRED], others[:_PAIRED])
+    pairs = permutations(tried[:_PAIRED], 2)
+    chance = _mean_score(kind, pairs)
     return Guessing(
         [kind.write(answer) for answer in (best, *tried[:_GUESSES])],
         chance,
@@ -144,13 +145,13 @@ def _guessing(group: Rows) -> Guessing:
     )
 
 
-def _mean_score(kind: AnswerKind, guesses: Sequence[str], references: Sequence[str]) -> float:
-    """The score of each guess as an answer to each question, as its reader returns it."""
+def _mean_score(kind: AnswerKind, pairs: Iterable[tuple[str, str]]) -> float:
+    """The score of guesses as answers to questions, as the reader returns them."""
+    read = cache(lambda guess: (kind.read(kind.write(guess)) or [""])[0])
     worth = total = 0.0
-    for guess in guesses:
-        (answer,) = kind.read(kind.write(guess)) or [""]
-        for reference in references:
-            weight = kind.weight(answer, reference)
-            worth += weight * kind.score(answer, reference)
-            total += weight
+    for guess, reference in pairs:
+        answer = read(guess)
+        weight = kind.weight(answer, reference)
+        worth += weight * kind.score(answer, reference)
+        total += weight
     return worth / max(total, 1e-12)

@@ -56,18 +56,29 @@ class MidiFile:
     notes: tuple[FileNote, ...]
 
 
-def write_midi(performance: Performance) -> bytes:
-    """Write a performance as a standard MIDI file of format 0; the order of the notes does not
-    change the bytes.
+def write_midi(*parts: Performance) -> bytes:
+    """Write a performance as a standard MIDI file of format 0, or several that are played together
+    as one of format 1; the order of the notes does not change the bytes.
 
     The file holds tempo, time signature, key signature (if the performance has a key), program and
-    notes, and no text. Percussion is on channel 9, counted from 0, everything else on channel 0.
+    notes, and no text. Percussion is on channel 9, counted from 0. A single part is on channel 0
+    otherwise, the first of several on channel 0, the next on 1 and so on.
 
     Raises:
         ValueError: MIDI cannot hold a value, or two notes of one pitch overlap.
     """
+    channels = (channel for channel in range(16) if channel != PERCUSSION_CHANNEL)
+    tracks = [
+        _track(part, PERCUSSION_CHANNEL if part.percussion else next(channels)) for part in parts
+    ]
+    buffer = io.BytesIO()
+    kind = min(len(tracks) - 1, 1)
+    mido.MidiFile(type=kind, ticks_per_beat=TICKS_PER_BEAT, tracks=tracks).save(file=buffer)
+    return buffer.getvalue()
+
+
+def _track(performance: Performance, channel: int) -> mido.MidiTrack:
     end = _check(performance)
-    channel = PERCUSSION_CHANNEL if performance.percussion else 0
     events: list[tuple[int, str, int, int]] = []  # sorted: a pitch ends before it begins again
     for note in performance.notes:
         events += (
@@ -91,10 +102,7 @@ def write_midi(performance: Performance) -> bytes:
         )
         now = time
     track.append(mido.MetaMessage("end_of_track", time=end - now))
-
-    buffer = io.BytesIO()
-    mido.MidiFile(type=0, ticks_per_beat=TICKS_PER_BEAT, tracks=[track]).save(file=buffer)
-    return buffer.getvalue()
+    return track
 
 
 def midi_to_text(data: bytes) -> str:

@@ -10,6 +10,7 @@ from a library if one has it. Kinds are plain Python. A name may have an argumen
 - ``key``: a key, weighted as by MIREX;
 - ``times:0.25``, ``all_times:0.25``, ``beats``: times in seconds, with a tolerance;
 - ``notes``, ``melody``: a transcription;
+- ``segments``, ``segments:verse``: sections with their labels; pre-chorus as verse;
 - ``text``, ``text:cer``: words, by the errors in words or characters; ``lyrics:en`` as printed;
 - ``name``: a person, a piece or an instrument;
 - ``caption``: a description in free words, by ROUGE-L;
@@ -58,6 +59,7 @@ KINDS = {
     "beats": ("times", ""),
     "notes": ("transcriptions", ""),
     "melody": ("transcriptions", ""),
+    "segments": ("segments", "|verse|chorus"),
     "text": ("words", "|cer"),
     "lyrics": ("words", "de|en|es|fr"),
     "name": ("words", ""),

@@ -15,8 +15,8 @@ from music_evals.scorers.readers.cleaning import read_json
 from music_evals.scorers.readers.words import Vocabulary, in_digits
 
 _BULLET = re.compile(r"^\s*(?:(?:[-*+•·▪◦–]|\\item)\s+|[>|]\s*)+")
-_NUMBER = re.compile(
-    r"^\(?(?:[^\W\d_]{2,12}\s?#?|#)?(\d{1,4})(?:[.):：]\)?\s+|\s?[–-]\s+|\s*\|\s*)"
+_NUMBER = re.compile(  # without the numbers of sections: "Verse 1"
+    r"^\(?(?:(?!(?i:verse|.{0,4}chorus|bridge|solo))[^\W\d_]{2,12}\s?#?|#)?(\d{1,4})(?:[.):：]\)?\s+|\s?[–-]\s+|\s*\|\s*)"
 )
 _END = re.compile(
     rf"\n(?:[^\S\n]{{0,80}}\n){{1,20}}+(?!\s*(?:{_BULLET.pattern}|{_NUMBER.pattern}))", re.MULTILINE
@@ -114,7 +114,7 @@ def _without_numbers(lines: list[str]) -> list[str]:
     matches = filter(None, map(_NUMBER.match, lines))
     numbers = [int(match[1]) for match in matches]
     first = min([1, *numbers])
-    if numbers != list(range(first, first + len(numbers))):
+    if numbers != list(range(first, first + len(numbers))) or numbers == [0]:
         return lines
     return [_NUMBER.sub("", line) for line in lines]
 

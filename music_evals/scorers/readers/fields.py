@@ -33,6 +33,7 @@ _ELEMENTS = {
     "sequence": "string",
     "set": "string",
     "voice": "string",
+    "segments": "string",
 }
 """Types of answers, and kinds of `scorers.answer_kinds`, that are lists; the type of an element."""
 _OF_TAGS = ("labels", "list")  # kinds whose answers are tags of a vocabulary

@@ -26,6 +26,7 @@ ARGUMENTS = {
     "sequence": (":midi", ":name", ":hz"), "voice": (":midi", ":name", ":hz"),
     "set": (":midi", ":name", ":hz"), "all_times": (":0.25",), "text": ("", ":cer"),
     "lyrics": (), "stated": ("", ":any", ":name"),
+    "segments": ("", ":verse"),
 }  # fmt: skip
 Vocabulary = tuple[str, Sequence[str], Mapping[str, Sequence[str]]]
 CASES = {

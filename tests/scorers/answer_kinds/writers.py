@@ -84,6 +84,11 @@ COMPOSERS = (
     "Frédéric Chopin",
     "Giuseppe Verdi",
 )
+SECTIONS = {
+    "intro": "chorus", "verse": "bridge", "pre-chorus": "inst", "chorus": "outro", "bridge": "silence",
+    "inst": "verse", "outro": "intro", "silence": "chorus", "end": "end",
+}  # fmt: skip
+"""Label → another one."""
 NUMBERS = {
     120: "one hundred and twenty",
     96: "ninety-six",
@@ -118,6 +123,11 @@ def _two(seconds):
     return f"{float(seconds):.2f}"
 
 
+def _section(value, form):
+    time, label = value.split()
+    return form.format(time=time, clock=_clock(time), label=label, title=label.title())
+
+
 def english(tag):
     return ENGLISH.get(tag, tag)
 
@@ -150,6 +160,13 @@ SPELLINGS = {
     "number": (str, lambda n: f"{n} BPM", lambda n: f"approximately {n} bpm", lambda n: NUMBERS.get(int(n), n), lambda n: f"{n} beats per minute"),
     "times": (str, _two, lambda t: f"{_two(t)} s", lambda t: f"{_two(t)}s", _clock),
     "row": (str, lambda r: r.replace(" ", ", "), lambda r: r.replace(" ", "\t"), lambda r: f"({r.replace(' ', ', ')})", lambda r: r.replace(" ", "  ")),
+    "section": (
+        str,
+        lambda v: _section(v, "{clock} {title}"),
+        lambda v: _section(v, "{title}: {time} s"),
+        lambda v: _section(v, "[{clock}] {title}"),
+        lambda v: _section(v, "{label} ({clock})"),
+    ),
     "line": (
         str,
         str.capitalize,
@@ -210,6 +227,16 @@ def _of_rows(kind, random):
     return Answer("row", rows, "; ".join(rows), wrong)
 
 
+def _of_sections(random):
+    now, values = 0.0, []
+    for _ in range(random.randint(1, 14)):
+        values.append(f"{now:g} {random.choice([*SECTIONS][:-1])}")
+        now = round(now + random.choice((6.5, 12.4, 15, 20.85)), 2)
+    values.append(f"{now:g} end")
+    wrong = [f"{time} {SECTIONS[label]}" for time, label in map(str.split, values)]
+    return Answer("section", values, "; ".join(values), wrong)
+
+
 def _of_lines(kind, random):
     if kind == "text:cer":
         values = [random.choice(CHINESE)[0]]
@@ -233,6 +260,8 @@ def answer_of(kind, random, tags):
         return _of_times(random)
     if base in ("notes", "melody"):
         return _of_rows(kind, random)
+    if base == "segments":
+        return _of_sections(random)
     if base == "text":
         return _of_lines(kind, random)
     if base == "key":
