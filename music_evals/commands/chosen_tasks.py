@@ -1,59 +1,60 @@
-"""Tasks that a run is about to make: asked as a report states, and what their published tests
-fetch.
+"""Tasks that a run is about to make: asked as a laboratory's report states, and what their
+published tests fetch.
 """
 
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 from typer import BadParameter
 
-from music_evals.benchmarks import TaskFacts, dataset_facts, format_bytes
-from music_evals.benchmarks.lab_reports import load_lab_report
+from music_evals import benchmarks
+from music_evals.benchmarks import TaskFacts
+from music_evals.commands.listing import say_source
 from music_evals.commands.output import say
 from music_evals.datasets_builders.dataset_io import PUBLISHED
 
 Chosen = tuple[TaskFacts, Mapping[str, Any]]
 """A task, and parameters of it that a group or a report sets."""
+_NOWHERE = {"not_stated": "anything, because the benchmark is not in the report"}
 
 
-def as_reported(name: str | None, chosen: Sequence[Chosen]) -> list[Chosen]:
-    """Give tasks the parameters that a report states; print what it does not state."""
+def as_reported(name: str | None, chosen: list[Chosen]) -> list[Chosen]:
+    """Give tasks the parameters that follow from a report, by its name in ``benchmarks/reports``;
+    print what it states of each, and what it does not state.
+    """
     if name is None:
-        return [*chosen]
-    try:
-        report = load_lab_report(name)
-    except ValueError as error:
-        raise BadParameter(str(error), param_hint="--like") from None
-    heading = f"As {report.title} was asked ({report.source})"
-    say(f"{heading}: {report.stated}" if report.stated else heading)
-    say(*(f"  {report.line(task)}" for task in dict.fromkeys(task for task, _ in chosen)))
-    return [(task, {**own, **report.parameters(task)}) for task, own in chosen]
+        return chosen
+    folder = files(benchmarks) / "reports"
+    texts = {path.name.removesuffix(".toml"): path.read_text("utf-8") for path in folder.iterdir()}
+    if name not in texts:
+        names = ", ".join(sorted(texts))
+        raise BadParameter(f"{name!r} is not a report; there are: {names}", param_hint="--like")
+    report = tomllib.loads(texts[name])
+    say(f"{report['title']} ({report['source']}): {report['stated']}")
+    asked = []
+    for task, own in chosen:
+        about = report["benchmarks"].get(task.benchmark, _NOWHERE)
+        stated = f"{about['stated']}; " if "stated" in about else ""
+        say(f"  {task.registry_name}: {stated}not stated: {about['not_stated']}")
+        asked.append((task, {**own, **about.get("parameters", {})}))
+    return asked
 
 
-def fetchable(chosen: Sequence[Chosen], arguments: Mapping[str, Any]) -> list[Chosen]:
+def fetchable(chosen: list[Chosen], arguments: Mapping[str, Any]) -> list[Chosen]:
     """Print what the published tests of several benchmarks fetch, before any is fetched; leave out
     the tasks whose recordings the user has to get.
-
-    Without recordings (``stimulus``) no task is left out.
     """
     names = dict.fromkeys(task.benchmark for task, _ in chosen)
-    sources = {name: dataset_facts(name).published[1] for name in names}
-    by_hand = {name: source.by_hand for name, source in sources.items() if source.by_hand}
-    is_of_one = len(names) == 1 or len(by_hand) == len(names)
-    if arguments.get("dataset") != PUBLISHED or is_of_one:
-        return [*chosen]
-    if "stimulus" in arguments:
-        by_hand = {}
-    say("Published tests, fetched once:")
-    sizes = {}
-    for name in [name for name in names if name not in by_hand]:
-        remotes = sources[name].remotes
-        parts = dict.fromkeys(f"{remote.size}, {remote.terms}" for remote in remotes)
-        say(f"  {sources[name].title}: {'; '.join(parts)}")
-        sizes |= {remote.place + remote.address: remote.bytes or 0 for remote in remotes}
-    unknown = [*sizes.values()].count(0)
-    say(f"  in all {format_bytes(sum(sizes.values()))}, and {unknown} sources of unknown size")
-    for name, reason in by_hand.items():
-        own = [task.registry_name for task, _ in chosen if task.benchmark == name]
-        say(f"Left out: {', '.join(own)}: {reason}; ask with -T dataset=FOLDER")
-    return [(task, own) for task, own in chosen if task.benchmark not in by_hand]
+    is_published = arguments.get("dataset") == PUBLISHED and "stimulus" not in arguments
+    if not is_published or len(names) == 1:
+        return chosen
+    for name in names:
+        say_source(name)
+    remaining = [
+        (task, own)
+        for task, own in chosen
+        if not benchmarks.dataset_facts(task.benchmark).published[1].by_hand
+    ]
+    return remaining or chosen

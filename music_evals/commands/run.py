@@ -853,8 +853,7 @@ def show_scores(
         table = replace(table, title=f"{table.title}, --limit {limit}")
     show_table(table)
     for name in load_groups().keys() & {*names}:
-        if (beside := beside_published(records, load_groups()[name], model)).rows:
-            show_table(beside)
+        show_table(beside_published(records, load_groups()[name]))
     others = sorted({*records.runs["model"]} - {model}) if model else []
     if others:
         say(f"{folder} has logs of {len(others)} other models: {program()} report {folder}")

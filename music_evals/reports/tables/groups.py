@@ -11,8 +11,8 @@ from music_evals.benchmarks import Published, published, published_names
 from music_evals.benchmarks.groups import Column, Group, load_groups
 from music_evals.reports.records import Records
 from music_evals.reports.summary import with_music
-from music_evals.reports.table import Cell, Rows, Table, text
-from music_evals.reports.tables.common import NOT_PUBLISHED, Row, make_table, paper_labels
+from music_evals.reports.table import MEASURED, Cell, Rows, Table, text
+from music_evals.reports.tables.common import Row, make_table, paper_labels
 from music_evals.scorers.metrics.estimates import Estimate
 
 _LEAST = 2  # columns with a run
@@ -26,39 +26,37 @@ def group_tables(records: Records) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def beside_published(records: Records, group: Group, model: str = "") -> Table:
+def beside_published(records: Records, group: Group) -> Table:
     """Make the table that a run of a group ends with: a row per task, in the order of the group,
-    with measured figures beside all that others published; no rows if nobody did.
-
-    Args:
-        records: of the logs.
-        group: whose tasks are shown.
-        model: only the runs of this model, as Inspect names it.
+    with measured figures beside all that others published.
     """
-    runs = _runs(records, group)
-    if model:
-        runs = runs[runs["model"].str.partition(" [")[0] == model]
-    measured = {name: _row(records, name, own)[1] for name, own in runs.groupby("model")}
-    public: dict[str, dict[str, list[str]]] = {}
-    for (name, source, *_), figures in _published(group.columns):
-        for title, figure in figures.items():
-            public.setdefault(title, {}).setdefault(str(source), []).append(f"{name} {text(figure)}")
+    wide = _table(records, group, group.columns)
+    models = [row[0] for row in wide.rows if row[1] == MEASURED]
     rows: Rows = []
+    for place, title in [*enumerate(wide.columns)][-len(group.columns) :]:
+        own: list[Cell] = []
+        public: dict[Cell, str] = {}
+        for model, source, *_, cell in (row[: place + 1] for row in wide.rows):
+            if source == MEASURED:
+                own.append(cell)
+            elif cell:
+                public[source] = f"{public.get(source, f'{source}:')} {model} {text(cell)},"
+        rows.append([title, *own, " ".join(public.values())])
+    headings = ["Task", *map(str, models), "Published"]
+    return Table(f"beside_{group.name}", wide.title, headings, rows, wide.notes)
+
+
+def _table(records: Records, group: Group, columns: Sequence[Column] = ()) -> Table:
+    """Make the table of a group with these columns; by default those of which a task was run."""
+    shown = []
     for column in group.columns:
-        sources = public.get(column.title, {})
-        cells = [f"{source}: {', '.join(figures)}" for source, figures in sources.items()]
-        own = [figures.get(column.title) for figures in measured.values()]
-        rows.append([column.title, *own, "; ".join(cells)])
-    lines = [NOT_PUBLISHED, *_lower(group.columns)]
-    headings = ["Task", *measured, "Published"]
-    name, title = f"beside_{group.name}", f"{group.title}, in percent"
-    return Table(name, title, headings, rows if public else [], lines)
-
-
-def _table(records: Records, group: Group) -> Table:
-    runs = _runs(records, group)
+        task = column.task
+        runs = with_music(records.current(task.benchmark, task=task.name, **column.parameters))
+        runs = runs.assign(title=column.title, metric=column.metric, nearness=-runs["changes"])
+        shown.append(runs.sort_values(_ORDER).drop_duplicates("model", keep="last"))
+    runs = pd.concat(shown)
     titles = {*runs["title"]}
-    columns = [column for column in group.columns if column.title in titles]
+    columns = columns or [column for column in group.columns if column.title in titles]
     by_model = runs.groupby("model") if len(columns) >= _LEAST else ()
     table = make_table(
         f"group_{group.name}",
@@ -70,22 +68,8 @@ def _table(records: Records, group: Group) -> Table:
         note="third_party_reports",
     )
     sources = [f"{column.title}: {paper.source}." for column, paper in _tables_of(columns)]
-    return replace(table, notes=[*table.notes, *sources, *_lower(columns)])
-
-
-def _lower(columns: Sequence[Column]) -> list[str]:
-    return [f"{column.title}: lower is better." for column in columns if column.lower_is_better]
-
-
-def _runs(records: Records, group: Group) -> pd.DataFrame:
-    """Each model's run of each task that is shown."""
-    shown = []
-    for column in group.columns:
-        task = column.task
-        runs = with_music(records.current(task.benchmark, task=task.name, **column.parameters))
-        runs = runs.assign(title=column.title, metric=column.metric, nearness=-runs["changes"])
-        shown.append(runs.sort_values(_ORDER).drop_duplicates("model", keep="last"))
-    return pd.concat(shown)
+    lower = [f"{column.title}: lower is better." for column in columns if column.lower_is_better]
+    return replace(table, notes=[*table.notes, *sources, *lower])
 
 
 def _row(records: Records, model: str, runs: pd.DataFrame) -> Row:
