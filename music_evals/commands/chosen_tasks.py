@@ -2,7 +2,6 @@
 published tests fetch.
 """
 
-import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
@@ -14,10 +13,11 @@ from music_evals.benchmarks import TaskFacts
 from music_evals.commands.listing import say_source
 from music_evals.commands.output import say
 from music_evals.datasets_builders.dataset_io import PUBLISHED
+from music_evals.notation.toml_files import read_toml
 
 Chosen = tuple[TaskFacts, Mapping[str, Any]]
 """A task, and parameters of it that a group or a report sets."""
-_NOWHERE = {"not_stated": "anything, because the benchmark is not in the report"}
+_NOWHERE = {"stated": "not in the report", "not_stated": "anything"}
 
 
 def as_reported(name: str | None, chosen: list[Chosen]) -> list[Chosen]:
@@ -27,17 +27,15 @@ def as_reported(name: str | None, chosen: list[Chosen]) -> list[Chosen]:
     if name is None:
         return chosen
     folder = files(benchmarks) / "reports"
-    texts = {path.name.removesuffix(".toml"): path.read_text("utf-8") for path in folder.iterdir()}
-    if name not in texts:
-        names = ", ".join(sorted(texts))
-        raise BadParameter(f"{name!r} is not a report; there are: {names}", param_hint="--like")
-    report = tomllib.loads(texts[name])
-    say(f"{report['title']} ({report['source']}): {report['stated']}")
+    names = sorted(path.name.removesuffix(".toml") for path in folder.iterdir())
+    if name not in names:
+        raise BadParameter(f"{name!r} is none of {', '.join(names)}", param_hint="--like")
+    report = read_toml("music_evals.benchmarks", f"reports/{name}.toml")
+    say("{title} ({source}): {stated}".format_map(report))
     asked = []
     for task, own in chosen:
         about = report["benchmarks"].get(task.benchmark, _NOWHERE)
-        stated = f"{about['stated']}; " if "stated" in about else ""
-        say(f"  {task.registry_name}: {stated}not stated: {about['not_stated']}")
+        say("  {}: {stated}; not stated: {not_stated}".format(task.registry_name, **about))
         asked.append((task, {**own, **about.get("parameters", {})}))
     return asked
 
@@ -47,14 +45,9 @@ def fetchable(chosen: list[Chosen], arguments: Mapping[str, Any]) -> list[Chosen
     the tasks whose recordings the user has to get.
     """
     names = dict.fromkeys(task.benchmark for task, _ in chosen)
-    is_published = arguments.get("dataset") == PUBLISHED and "stimulus" not in arguments
-    if not is_published or len(names) == 1:
+    if arguments != {**arguments, "dataset": PUBLISHED} or len(names) == 1:
         return chosen
-    for name in names:
-        say_source(name)
-    remaining = [
-        (task, own)
-        for task, own in chosen
-        if not benchmarks.dataset_facts(task.benchmark).published[1].by_hand
-    ]
-    return remaining or chosen
+    fetched = [name for name in names if say_source(name)]
+    if not fetched or "stimulus" in arguments:
+        return chosen
+    return [asked for asked in chosen if asked[0].benchmark in fetched]

@@ -60,9 +60,9 @@ def _list_groups() -> None:
     say("", "To run a group:", f"  {program()} run sound --published --model MODEL")
 
 
-def say_source(name: str) -> None:
-    """Print where the published test of a benchmark comes from: sizes and licences, or why its
-    recordings are not fetched.
+def say_source(name: str) -> bool:
+    """Print where the published test of a benchmark comes from, with sizes and licences, or why its
+    recordings are not fetched; return whether they are.
     """
     _, source = benchmarks.dataset_facts(name).published
     _print_heading(name, benchmarks.load(name).title)
@@ -71,6 +71,7 @@ def say_source(name: str) -> None:
     for remote in source.remotes:
         revision = remote.revision if remote.doi else remote.revision[:10]
         say(f"  {remote.place} at {revision or 'the head of main'}: {remote.size}; {remote.terms}")
+    return not source.by_hand
 
 
 def _list_published() -> None:

@@ -31,18 +31,16 @@ def beside_published(records: Records, group: Group) -> Table:
     with measured figures beside all that others published.
     """
     wide = _table(records, group, group.columns)
-    models = [row[0] for row in wide.rows if row[1] == MEASURED]
+    measured = [row for row in wide.rows if row[1] == MEASURED]
     rows: Rows = []
     for place, title in [*enumerate(wide.columns)][-len(group.columns) :]:
-        own: list[Cell] = []
         public: dict[Cell, str] = {}
-        for model, source, *_, cell in (row[: place + 1] for row in wide.rows):
-            if source == MEASURED:
-                own.append(cell)
-            elif cell:
-                public[source] = f"{public.get(source, f'{source}:')} {model} {text(cell)},"
-        rows.append([title, *own, " ".join(public.values())])
-    headings = ["Task", *map(str, models), "Published"]
+        for row in wide.rows[: -len(measured)]:
+            if row[place]:
+                others = public.get(row[1], f"{row[1]}:")
+                public[row[1]] = f"{others} {row[0]} {text(row[place])};"
+        rows.append([title, *(row[place] for row in measured), " ".join(public.values())])
+    headings = ["Task", *(str(row[0]) for row in measured), "Published"]
     return Table(f"beside_{group.name}", wide.title, headings, rows, wide.notes)
 
 
