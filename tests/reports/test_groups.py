@@ -1,8 +1,9 @@
 """The table of a group of tasks, from logs that are made here."""
 
+from music_evals.benchmarks.groups import load_groups
 from music_evals.reports.records import read_records
 from music_evals.reports.report import make_report
-from music_evals.reports.tables.groups import group_tables
+from music_evals.reports.tables.groups import beside_published, group_tables
 from music_evals.scorers.metrics.estimates import Estimate
 from tests.reports.logs import write_log
 
@@ -57,3 +58,16 @@ def test_the_report_has_the_groups_behind_the_summary(tmp_path):
     sections, left_out = make_report(read_records(tmp_path))
     assert [section.name for section in sections[:2]] == ["summary", "groups"]
     assert not left_out
+
+
+def test_a_run_of_a_group_ends_with_its_tasks_beside_what_others_published(tmp_path):
+    write(tmp_path, "gtzan_genre", "genre", "CI")
+    group = load_groups()["sound"]
+    table = beside_published(read_records(tmp_path), group)
+    assert table.columns == ["Task", MODEL, "Published"]
+    assert [row[0] for row in table.rows] == [column.title for column in group.columns]
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert rows["GTZAN"][0].value == 50
+    assert "Kimi-Audio-7B-Instruct 39.54; Qwen3-Omni README: " in rows["GTZAN"][1]
+    assert rows["MMAU-music"][0] is None
+    assert rows["Ballroom beats"][1] == ""
