@@ -60,17 +60,22 @@ def _list_groups() -> None:
     say("", "To run a group:", f"  {program()} run sound --published --model MODEL")
 
 
+def say_source(name: str) -> bool:
+    """Print where the published test of a benchmark comes from, with sizes and licences, or why its
+    recordings are not fetched; return whether they are.
+    """
+    _, source = benchmarks.dataset_facts(name).published
+    _print_heading(name, benchmarks.load(name).title)
+    if source.by_hand:
+        say(f"  not run without a folder of yours (-T dataset=FOLDER): {source.by_hand}")
+    for remote in source.remotes:
+        revision = remote.revision if remote.doi else remote.revision[:10]
+        say(f"  {remote.place} at {revision or 'the head of main'}: {remote.size}; {remote.terms}")
+    return not source.by_hand
+
+
 def _list_published() -> None:
     for name in benchmarks.names():
-        _, source = benchmarks.dataset_facts(name).published
-        _print_heading(name, benchmarks.load(name).title)
-        if source.by_hand:
-            say(f"  {source.by_hand}")
-        for remote in source.remotes:
-            revision = remote.revision if remote.doi else remote.revision[:10]
-            say(
-                f"  {remote.place} at {revision or 'the head of main'}: {remote.size}; "
-                f"{remote.terms}"
-            )
+        say_source(name)
     say("", "To run a published test, which is fetched once:")
     say(f"  {program()} run mmau --published --model MODEL")

@@ -28,6 +28,7 @@ from music_evals import benchmarks
 from music_evals.benchmarks import TaskFacts
 from music_evals.benchmarks.groups import load_groups
 from music_evals.benchmarks.prompts import WORDINGS
+from music_evals.commands.chosen_tasks import Chosen, as_reported, fetchable
 from music_evals.commands.log_folder import claimed
 from music_evals.commands.output import (
     Address,
@@ -58,8 +59,6 @@ if TYPE_CHECKING:
 
 Options = dict[str, Any]
 Tasks = list[tuple["Asked", "Task"]]
-Chosen = tuple[TaskFacts, Mapping[str, Any]]
-"""A task, and parameters of it that a group sets."""
 _MANY = 10**9
 _BOUNDS = {
     "temperature": (0, 100),
@@ -71,7 +70,7 @@ _MISREAD = re.compile(r"[#[\]\x00-\x1f\x7f\ud800-\udfff]|%[0-9a-fA-F]{2}")
 """What Inspect takes for a part of an address, or for markup, in names of models and folders."""
 _OWN_OPTIONS = {"model", "model_args", "task_args", "limit", "max_tasks", "display", "log_dir"}
 """Options of Inspect that `run` takes itself."""
-_RECORDED = ("limit", "published", "arms", "wordings", "shards", "grid")
+_RECORDED = ("limit", "published", "like", "arms", "wordings", "shards", "grid")
 _INTERRUPTED = 130  # the exit status of a shell's programs that Ctrl-C has ended
 
 
@@ -192,6 +191,15 @@ def run(
             help="Ask the published test, which is fetched once: -T dataset=published.",
         ),
     ] = False,
+    like: Annotated[
+        str | None,
+        Option(
+            help=(
+                "Ask as a laboratory's report states: qwen3-omni, qwen3.5-omni, moss-music or "
+                "music-flamingo; what it does not state is printed."
+            )
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         Option("--dry-run", help="Ask nothing: say how many requests and tokens the run would be."),
@@ -235,7 +243,8 @@ def run(
     axes: dict[str, list[Any]] = {} if arms is None else {"stimulus": _arms(arms)}
     if wordings:
         axes["prompts"] = [None, *WORDINGS]
-    chosen = [*chain.from_iterable(map(_tasks, names))]
+    chosen = as_reported(like, [*chain.from_iterable(map(_tasks, names))])
+    chosen = fetchable(chosen, {**arguments, **axes})
     make_tasks = partial(conditions, chosen, arguments, axes, grid=grid)
     options = {**options, **generation, "max_tasks": max_tasks}
     remember(options)
@@ -338,7 +347,7 @@ def _run_model(
         advice = _advice(subject, ending.errors)
         write_run_file(logs, about)
     if shows_scores and _exists(logs):
-        show_scores(logs, limit, settings.model)
+        show_scores(logs, limit, settings.model, about["tasks"])
     _report_ending(ending, logs, len(tasks), shows_scores, advice)
 
 
@@ -350,7 +359,7 @@ def _report_models(
     folders = [logs for _, logs in places if _exists(logs)]
     if not folders:
         return
-    show_scores(folders, limit)
+    show_scores(folders, limit, names=names)
     say(f"Next: {program()} report {shlex.join(folders)}")
     if all(name.startswith("baseline/") for name, _ in places):
         say(f"For your own model: {program()} run {' '.join(names)} --model PROVIDER/NAME")
@@ -821,11 +830,16 @@ def _unreadable(folder: str) -> list[tuple[str, str]]:
         return [(str(path), header) for path, header in headers if isinstance(header, str)]
 
 
-def show_scores(folder: str | list[str], limit: int | None, model: str = "") -> None:
-    """Show the score of each run that ended in success, of a model or of all."""
+def show_scores(
+    folder: str | list[str], limit: int | None, model: str = "", names: Sequence[str] = ()
+) -> None:
+    """Show the score of each run that ended in success, of a model or of all; of groups that are
+    named, also beside what others published.
+    """
     from music_evals.reports.answers import answer_lines
     from music_evals.reports.records import read_records
     from music_evals.reports.tables.common import unread_advice
+    from music_evals.reports.tables.groups import beside_published
     from music_evals.reports.tables.runs import run_table
 
     records = read_records(folder)
@@ -838,6 +852,8 @@ def show_scores(folder: str | list[str], limit: int | None, model: str = "") -> 
     if limit is not None:
         table = replace(table, title=f"{table.title}, --limit {limit}")
     show_table(table)
+    for name in load_groups().keys() & {*names}:
+        show_table(beside_published(records, load_groups()[name]))
     others = sorted({*records.runs["model"]} - {model}) if model else []
     if others:
         say(f"{folder} has logs of {len(others)} other models: {program()} report {folder}")

@@ -50,6 +50,8 @@ class RunFile(BaseModel, extra="forbid", strict=True, use_attribute_docstrings=T
     """Only the first samples of each task."""
     published: bool = False
     """Ask the published test."""
+    like: str | None = None
+    """Ask as a laboratory's report states, such as qwen3-omni."""
     arms: str | None = None
     """Ask with other music: given,none,noise,other or some of these, or all."""
     wordings: bool = False
@@ -66,7 +68,17 @@ class RunFile(BaseModel, extra="forbid", strict=True, use_attribute_docstrings=T
     """What the file was made with."""
 
 
-COMMAND_LINE = ("limit", "published", "arms", "wordings", "grid", "shards", "servers", "log_dir")
+COMMAND_LINE = (
+    "limit",
+    "published",
+    "like",
+    "arms",
+    "wordings",
+    "grid",
+    "shards",
+    "servers",
+    "log_dir",
+)
 """Keys that are options of `music-evals run` under the same name."""
 
 

@@ -11,7 +11,7 @@ from music_evals.benchmarks import Published, published, published_names
 from music_evals.benchmarks.groups import Column, Group, load_groups
 from music_evals.reports.records import Records
 from music_evals.reports.summary import with_music
-from music_evals.reports.table import Cell, Table
+from music_evals.reports.table import MEASURED, Cell, Rows, Table, text
 from music_evals.reports.tables.common import Row, make_table, paper_labels
 from music_evals.scorers.metrics.estimates import Estimate
 
@@ -26,7 +26,26 @@ def group_tables(records: Records) -> list[Table]:
     return [table for table in tables if table.rows]
 
 
-def _table(records: Records, group: Group) -> Table:
+def beside_published(records: Records, group: Group) -> Table:
+    """Make the table that a run of a group ends with: a row per task, in the order of the group,
+    with measured figures beside all that others published.
+    """
+    wide = _table(records, group, group.columns)
+    measured = [row for row in wide.rows if row[1] == MEASURED]
+    rows: Rows = []
+    for place, title in [*enumerate(wide.columns)][-len(group.columns) :]:
+        public: dict[Cell, str] = {}
+        for row in wide.rows[: -len(measured)]:
+            if row[place]:
+                others = public.get(row[1], f"{row[1]}:")
+                public[row[1]] = f"{others} {row[0]} {text(row[place])};"
+        rows.append([title, *(row[place] for row in measured), " ".join(public.values())])
+    headings = ["Task", *(str(row[0]) for row in measured), "Published"]
+    return Table(f"beside_{group.name}", wide.title, headings, rows, wide.notes)
+
+
+def _table(records: Records, group: Group, columns: Sequence[Column] = ()) -> Table:
+    """Make the table of a group with these columns; by default those of which a task was run."""
     shown = []
     for column in group.columns:
         task = column.task
@@ -35,7 +54,7 @@ def _table(records: Records, group: Group) -> Table:
         shown.append(runs.sort_values(_ORDER).drop_duplicates("model", keep="last"))
     runs = pd.concat(shown)
     titles = {*runs["title"]}
-    columns = [column for column in group.columns if column.title in titles]
+    columns = columns or [column for column in group.columns if column.title in titles]
     by_model = runs.groupby("model") if len(columns) >= _LEAST else ()
     table = make_table(
         f"group_{group.name}",
