@@ -32,7 +32,7 @@ def as_reported(name: str | None, chosen: list[Chosen]) -> list[Chosen]:
         raise BadParameter(f"{name!r} is none of {', '.join(names)}", param_hint="--like")
     report = read_toml("music_evals.benchmarks", f"reports/{name}.toml")
     say("{title} ({source}): {stated}".format_map(report))
-    asked = []
+    asked: list[Chosen] = []
     for task, own in chosen:
         about = report["benchmarks"].get(task.benchmark, _NOWHERE)
         say("  {}: {stated}; not stated: {not_stated}".format(task.registry_name, **about))
