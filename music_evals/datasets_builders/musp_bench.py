@@ -5,6 +5,7 @@ for either. The latter are asked in all tasks, under one id. Recordings in WAV b
 requests are limited.
 """
 
+import io
 import json
 from functools import lru_cache, partial
 from pathlib import Path
@@ -16,7 +17,7 @@ from music_evals.datasets_builders.questions.question_set import (
     Records,
     question_set,
 )
-from music_evals.notation.audio.clips import MP3, file_of
+from music_evals.notation.audio.clips import MP3, file_of, sendable_clip
 
 TASKS = {
     "score": (("S", "S/P"), slice(1)),
@@ -60,11 +61,16 @@ def read_record(record: Record, task: str) -> MediaQuestion | None:
 def _mp3(path: Path) -> bytes:
     import soundfile
 
-    return file_of(*soundfile.read(path, dtype="int16"), MP3)
+    clip, _ = sendable_clip(path.read_bytes(), 3600)  # with a sample rate that MP3 may have
+    samples, rate = soundfile.read(io.BytesIO(clip), dtype="int16")
+    return file_of(samples, rate, MP3)
 
 
 BENCHMARK = question_set(
     "musp_bench",
     "1.0.0",
-    {task: Records(("*.csv", "*.parquet"), partial(read_record, task=task)) for task in TASKS},
+    {
+        task: Records(("*questions*.csv", "*.parquet"), partial(read_record, task=task))
+        for task in TASKS
+    },
 )

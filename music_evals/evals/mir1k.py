@@ -31,10 +31,16 @@ def read_record(record: Record) -> MediaQuestion | None:
     if file.parent.name != "Lyrics" or not words:
         return None
     # The spoken words are in a file of the same name, which is not to be taken for a clip.
-    sound = Part("audio", _voice(clip) if clip.is_file() else f"Wavfile {clip.name}")
-    song, _ = file.stem.rsplit("_", 1)
     return MediaQuestion(
-        file.stem, [sound, "Which words are sung?"], [], words, piece=song, answer_kind="text:cer"
+        file.stem,
+        [
+            Part("audio", _voice(clip) if clip.is_file() else f"Wavfile {clip.name}"),
+            "Which words are sung?",
+        ],
+        [],
+        words,
+        piece=file.stem.rpartition("_")[0],
+        answer_kind="text:cer",
     )
 
 

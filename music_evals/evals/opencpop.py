@@ -23,9 +23,13 @@ from music_evals.evals.shared.registration import task
 def read_record(record: Record) -> MediaQuestion:
     """Read a line of ``segments/test.txt``, such as ``2044001628|words|phonemes|…``."""
     name, words, *_ = record["line"].split("|")
-    sound = Part("audio", f"segments/wavs/{name}.wav")
     return MediaQuestion(
-        name, [sound, "Which words are sung?"], [], words, piece=name[:4], answer_kind="text:cer"
+        name,
+        [Part("audio", f"segments/wavs/{name}.wav"), "Which words are sung?"],
+        [],
+        words,
+        piece=name[:4],
+        answer_kind="text:cer",
     )
 
 
