@@ -6,7 +6,7 @@ import re
 import zlib
 
 import pytest
-from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.model import get_model
 
 from music_evals.commands.calibrate_judge import calibrate_judge
 from music_evals.evals import musiccaps, song_describer
@@ -183,17 +183,17 @@ def silent(*_):
     return "I like both."
 
 
-def judged(folder, reply, answer="A piano plays a fast scale.", **options):
+def judged(folder, reply, answer="A piano plays a fast scale.", limit=60):
     roles = {"judge": get_model("scripted/judge", reply=reply, memoize=False)}
     model = get_model("scripted/model", reply=lambda *_: answer, memoize=False)
-    task = song_describer.captions(judge="judge", trials=120)
-    (log,) = run(task, folder, model, model_roles=roles, **options)
+    task = song_describer.captions(judge="judge", trials=60)
+    (log,) = run(task, folder, model, model_roles=roles, limit=limit)
     return log
 
 
 @pytest.mark.parametrize(
     ("reply", "low", "high", "is_told"),
-    [(good, 100, 100, True), (lenient, 0, 0, False), (blind, -35, 35, False)],
+    [(good, 100, 100, True), (lenient, 0, 0, False), (blind, -45, 45, False)],
 )
 def test_the_report_says_whether_a_judge_tells_true_captions_from_false(
     reply, low, high, is_told, tmp_path
@@ -211,20 +211,17 @@ def test_the_report_says_whether_a_judge_tells_true_captions_from_false(
 
 
 def test_a_caption_without_a_rating_is_in_no_mean(tmp_path):
-    asked = []
-
     def half(messages, _):
-        asked.append(tags(messages)[1])
         return silent() if "piano" in tags(messages)[0] else "Rating: 4"
 
     log = judged(tmp_path, half)
     by_value = [sample.scores["typed_answer"].value for sample in samples(log)]
     rated = [value for value in by_value if value == value]
     assert set(rated) == {0.8}
-    assert 0 < len(rated) < 120
+    assert 0 < len(rated) < 60
     figures = metrics(log)["typed_answer"]
     assert (figures["score"], figures["questions"]) == (0.8, len(rated))
-    assert log.results.scores[0].unscored_samples == 120 - len(rated)
+    assert log.results.scores[0].unscored_samples == 60 - len(rated)
 
 
 def test_a_missing_caption_is_wrong_and_no_judge_is_asked(tmp_path):
@@ -234,10 +231,7 @@ def test_a_missing_caption_is_wrong_and_no_judge_is_asked(tmp_path):
 
 
 def test_a_judge_that_fails_loses_its_rating_alone(tmp_path):
-    def failing(messages, _):
-        return ModelOutput.from_content("judge", "", error="out of order")
-
-    log = judged(tmp_path, failing, limit=3)
+    log = judged(tmp_path, lambda *_: 1 / 0, limit=3)
     assert log.results.scores[0].unscored_samples == 3
 
 
