@@ -8,7 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from music_evals.reports.table import rounded
+from music_evals.reports.latex import TEXT_WIDTH, choose_columns, latex
+from music_evals.reports.table import Table, rounded
+from music_evals.scorers.metrics.estimates import Estimate
 from tests.commands.cli import run
 from tests.reports.logs import write_log
 
@@ -189,6 +191,53 @@ def test_csv_and_json_agree_to_the_last_digit(report):
 )
 def test_halves_go_away_from_zero(value, decimals, shown):
     assert rounded(value, decimals) == shown
+
+
+def width_of(text):
+    """Points that a table of LaTeX takes: folded columns, digits at 8 and 7 pt, gaps of 12."""
+    spec = re.search(r"\\begin\{tabular\}\{(.*)\}\n", text)
+    assert spec
+    width = sum(float(points) + 12 for points in re.findall(r"p\{([\d.]+)pt\}", spec[1]))
+    numbers = re.sub(r">\{.*?\}p\{[^}]*\}", "", spec[1])
+    widest = 2 * 4.25 + 2.8 + 5 * 4 if "scriptsize" in text else 2 * 4.25
+    return width + len(numbers) * (widest + 12)
+
+
+def test_latex_has_columns_by_heading_and_folds_or_leaves_out_what_is_too_wide():
+    number = Estimate(62.5, 54.1, 70.2, 120, 1, unread=0.02)
+    rows = [["vllm/org/model_a-72B-Instruct", "x = [1, 2]", "default", number, number] * 2] * 3
+    headings = ("Model", "Task", "Condition", "Score", "Gain")
+    table = Table(
+        "t",
+        "A & b",
+        [*headings, *(f"{heading} 2" for heading in headings)],
+        rows,
+        ["*Note* of 5%", "† mark"],
+        optional=("Task 2",),
+    )
+    text = latex(table)
+    assert r"\begin{tablenotes}" in text
+    assert r"\item \emph{Note} of 5\%" in text
+    assert "mark" not in text, "no cell has it"
+    assert r"63 {\scriptsize 54--70}" in text
+    assert r"\item Score: 120 items; small: 95\% intervals." in text
+    assert text.index(r"\end{tabular}") < text.index(r"\begin{tablenotes}")
+    few = choose_columns(table, ["score", "Model"])
+    assert few
+    assert list(few.columns) == ["Model", "Score"]
+    assert width_of(latex(few)) <= TEXT_WIDTH
+    assert choose_columns(table, ["Model", "Nothing"]) is None
+    wide = Table(
+        "w",
+        "W",
+        ("Model", *(f"Column{place}" for place in range(40))),
+        [["org/model", *[number] * 40]] * 2,
+    )
+    narrowed = latex(wide)
+    assert "% Left out" not in narrowed
+    assert {f"Column{place}" for place in range(40)} <= {*in_latex(narrowed)[0]}
+    for part in narrowed.split(r"\medskip"):
+        assert width_of(part) <= TEXT_WIDTH
 
 
 def test_columns_that_no_table_has_are_named(report, tmp_path):

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from music_evals.datasets_builders.muse_ten.dataset import FORMS, compose
+from music_evals.datasets_builders.muse_ten.dataset import FORMS, build, compose
 from music_evals.datasets_builders.muse_ten.recordings import share_guessed
 
 pytestmark = pytest.mark.usefixtures("no_audits")
@@ -30,6 +30,15 @@ def test_duration_gives_no_answer_away(name):
     assert share_guessed(stimuli) == pytest.approx(
         1 / len(FORMS[name].options), abs=0.01 if name != "instrument" else 0.15
     )
+
+
+def test_a_seed_gives_the_same_bytes_and_another_seed_others(tmp_path):
+    seeds = {"a": 3, "b": 3, "c": 4}
+    first, again, other = (
+        build(tmp_path / name, seed=seed, per_task=2).files for name, seed in seeds.items()
+    )
+    assert first == again
+    assert all(first[path] != other[path] for path in first if path.endswith(".parquet"))
 
 
 def test_drum_patterns_have_equally_many_strokes():

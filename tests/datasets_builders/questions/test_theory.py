@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from music21.pitch import Pitch
 
 from music_evals.datasets_builders.questions.audit import earnings, shares
 from music_evals.datasets_builders.questions.theory import (
@@ -108,6 +109,30 @@ def test_options_of_endless_forms_do_not_give_the_answer_away():
     tried = shares(fresh, earnings(fresh, learned))
     assert len(tried) > 4
     assert max(share.value for share in tried) < 0.25 + 0.05
+
+
+def test_transposed_lines_differ_in_sound_and_have_no_double_accidentals(
+    bank,
+):
+    """A second name of the right sound would be right to many."""
+    lines = ("transposition-line", "transposition-sounding", "transposition-written")
+    questions = [question for question in bank.values() if question.name.startswith(lines)]
+    assert len(questions) > 500
+    for question in questions:
+        options = [text.split(", ") for text in question.options("en", 0)]
+        assert (
+            len({tuple(Pitch(plain(note)).pitchClass for note in notes) for notes in options}) == 4
+        ), question
+        assert len(options[0]) > 1, question
+        assert "double" not in question.text["en"], question
+
+
+def plain(note):
+    return (
+        note.replace(" double ", " ")
+        .replace(" sharp", "#" * (1 + ("double" in note)))
+        .replace(" flat", "-" * (1 + ("double" in note)))
+    )
 
 
 def test_options_mean_the_same_in_every_language(bank):
