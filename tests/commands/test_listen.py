@@ -314,7 +314,7 @@ def test_what_is_shown_is_what_a_model_is_asked(params, tmp_path):
     [
         (
             ["nothing"],
-            "nothing is not one task that a person can answer; accepted: mmar_music, mmau_music",
+            "nothing is not one task that a person can answer; accepted: ",
         ),
         (["muse"], "accepted: muse_syncopation, muse_transposition, muse_chord_quality"),
         (["lilybench_bar_count"], "is not one task that a person can answer"),

@@ -97,7 +97,7 @@ def test_a_killed_grid_is_taken_up_where_it_stopped(tmp_path):
         ),
         (
             ["run", "nothing", "--model", "baseline/chance"],
-            "nor a task; benchmarks: abc_eval, ballroom, beatport_key",
+            "nor a task; benchmarks: abc_eval, air_bench, ballroom",
         ),
         (
             ["run", "muse_syncopaton", "--model", "baseline/chance"],

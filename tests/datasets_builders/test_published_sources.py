@@ -400,10 +400,12 @@ def published(name):
 
 
 def test_every_benchmark_is_tried():
-    # What mirdata fetches is tried in dataset_io/test_mirdata_sets.py.
+    # What mirdata fetches is tried in dataset_io/test_mirdata_sets.py, captions in
+    # evals/test_captions.py.
     by_mirdata = [name for name in benchmarks.names() if "mirdata" in benchmarks.load(name).table]
     by_hand = [name for name in benchmarks.names() if not remotes(name)]
-    own = sorted({*benchmarks.names()} - {*by_mirdata, *by_hand, benchmarks.MIRDATA})
+    captions = {"musiccaps", "song_describer"}
+    own = sorted({*benchmarks.names()} - {*by_mirdata, *by_hand, *captions, benchmarks.MIRDATA})
     assert [*ROWS] == own == sorted(PUT)
 
 

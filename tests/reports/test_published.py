@@ -52,7 +52,10 @@ def test_every_table_names_its_source_and_holds_percentages(name):
     others = (
         "github.com/thevertexlab/MuTheoryEval",
         "OpenMOSS/MOSS-Music, README.md at commit 96ca3a51",
-        "github.com/QwenLM/Qwen3-Omni, README.md",
+        "QwenLM/Qwen3-Omni, ",
+        "Report of Qwen2.5-Omni",
+        "github.com/vaclisinc/MuSP-demo, ref/MuSP_Bench.pdf at commit a7e67a26",
+        "github.com/ASLP-lab/SongFormer, README.md at commit 139b2aa3",
         "arXiv 2510.19055, from github.com/brandoncarone/MUSE_music_benchmark",
         "github.com/tomsouri/MusICA-MetaBench-preprint",
         "arXiv 2605.26176, from github.com/vaclisinc/PitchBench, paper/figures-and-tables/table1.md",
