@@ -18,17 +18,8 @@ from music_evals.shards.processes import run_processes
 from music_evals.shards.running import Asked, run_shard
 from music_evals.shards.sharded_run import Settings, run_in_shards
 from tests.commands.cli import run
-from tests.golden.record import HERE as GOLDEN
 from tests.golden.record import replies  # noqa: F401 - registers the model that is asked
 
-ASKED = [
-    Asked("muse", "syncopation", {"strategy": "logiclm"}),
-    Asked("ziqi", "comprehension", {"rotations": 4}),
-    Asked("msu", "textual", {"dataset": str(GOLDEN / "data" / "msu")}),
-    Asked("msu", "visual", {"dataset": str(GOLDEN / "data" / "msu"), "asking": "single"}),
-    Asked("lilybench", "error_detection", {"dataset": str(GOLDEN / "data" / "lilybench")}),
-    Asked("lilybench_generation", "generation", {"dataset": str(GOLDEN / "data" / "generation")}),
-]
 # Times and ids, and what says how many requests are under way and where a log lies.
 VARYING = re.compile(
     r"(.*_)?(id|uuid|at|time|timestamp|started|completed|created|pending|working_start|span_id|call)|location|events_data"
@@ -74,31 +65,6 @@ def plain(value):
 def same(one, other, part):
     first, second = (plain(json.loads(log.model_dump_json(include={part}))) for log in (one, other))
     return bool(first == second)
-
-
-@pytest.mark.parametrize("asked", ASKED, ids=lambda asked: f"{asked.benchmark}-{asked.task}")
-def test_a_log_of_shards_is_the_log_of_the_whole_run(asked, tmp_path, monkeypatch):
-    monkeypatch.setenv("INSPECT_CACHE_DIR", str(tmp_path / "cache of the whole run"))
-    (whole,) = inspect_eval(
-        asked.make(),
-        model="baseline/chance",
-        limit=4,
-        log_dir=str(tmp_path / "whole"),
-        display="none",
-    )
-    whole = read_eval_log(whole.location)
-    monkeypatch.setenv(
-        "INSPECT_CACHE_DIR", str(tmp_path / "cache")
-    )  # MSU's answers are kept: ask again
-    (log,) = sharded([asked], tmp_path / "shards", limit=4)
-    for part in ("status", "results", "reductions", "eval", "plan", "samples"):
-        assert same(whole, log, part), part
-    assert (
-        [sample.id for sample in whole.samples or []]
-        == [sample.id for sample in log.samples or []]
-        != []
-    )
-    assert whole.stats.model_usage == log.stats.model_usage
 
 
 def test_killed_processes_lose_and_double_nothing(tmp_path):
